@@ -1,0 +1,1 @@
+"""The Otherminds engine: worlds, minds and memory, without any screen."""

@@ -1,0 +1,49 @@
+"""Errors for people: what went wrong, where, what to do next."""
+
+
+class OthermindsError(Exception):
+    """Base of all expected trouble. `str()` suits a reader; `advice` says what to do next."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} {self.advice}" if self.advice else message
+
+
+class WorldFileError(OthermindsError):
+    """A world's files cannot be read. `problems` lists every fault found."""
+
+    def __init__(self, message: str, problems: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.problems = problems
+
+
+class SaveError(OthermindsError):
+    """A save cannot be opened, read or written."""
+
+
+class SaveLockedError(SaveError):
+    """Another process has the save open."""
+
+
+class ModelError(OthermindsError):
+    """A model call failed or its reply could not be used. Nothing was written."""
+
+
+class BadOutputError(ModelError):
+    """A reply did not fit what was asked. `reply` keeps the raw text."""
+
+    def __init__(self, message: str, reply: str = "", advice: str = "") -> None:
+        super().__init__(message, advice)
+        self.reply = reply
+
+
+class HandoffError(OthermindsError):
+    """A handoff proposal failed its checks or could not be committed. Nothing was written."""
+
+
+class CommandError(OthermindsError):
+    """A person asked for something that cannot be done, or not understood."""

@@ -1,0 +1,145 @@
+"""What the engine tells whoever watches. Events follow commits: what they say is already safe on disk."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Literal
+
+from engine.records.base import BufferId, EntityId, PlaceId, PortalId, Record
+from engine.records.intents import Intent, Outcome
+from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
+from engine.records.world import PortalState
+
+
+class RoundStarted(Record):
+    kind: Literal["round_started"] = "round_started"
+    round: int
+    now: datetime
+
+
+class RoundEnded(Record):
+    kind: Literal["round_ended"] = "round_ended"
+    round: int
+    now: datetime
+
+
+class BeatStarted(Record):
+    """An agent is about to act."""
+
+    kind: Literal["beat_started"] = "beat_started"
+    round: int
+    entity: EntityId
+
+
+class ProseStreamed(Record):
+    """A piece of the agent's prose as it comes. Not committed: a beat that fails takes it back."""
+
+    kind: Literal["prose"] = "prose"
+    entity: EntityId
+    text: str
+
+
+class Happened(Record):
+    """One intent as it turned out, with each perceiver's entry of it."""
+
+    kind: Literal["happened"] = "happened"
+    round: int
+    now: datetime
+    place: PlaceId | None
+    intent: Intent
+    outcome: Outcome | None
+    entries: tuple[BufferEntry, ...]
+    """One for each entity that perceived it, the actor first."""
+
+
+class BeatEnded(Record):
+    """The beat is committed."""
+
+    kind: Literal["beat_ended"] = "beat_ended"
+    round: int
+    entity: EntityId
+    now: datetime
+    prose: str
+
+
+class BeatFailed(Record):
+    """The beat was not consumed and left no trace."""
+
+    kind: Literal["beat_failed"] = "beat_failed"
+    entity: EntityId
+    reason: str
+
+
+class EntityMoved(Record):
+    kind: Literal["moved"] = "moved"
+    entity: EntityId
+    origin: PlaceId | None
+    to: PlaceId | None
+
+
+class PortalChanged(Record):
+    kind: Literal["portal"] = "portal"
+    portal: PortalId
+    state: PortalState
+
+
+class AliasLearned(Record):
+    """What a viewer calls a target has changed."""
+
+    kind: Literal["alias"] = "alias"
+    change: AliasChange
+
+
+class PinChanged(Record):
+    kind: Literal["pin"] = "pin"
+    entry: BufferEntry
+    """As it is now."""
+
+
+class HandoffStarted(Record):
+    """Candidates are being judged."""
+
+    kind: Literal["handoff_started"] = "handoff_started"
+    entity: EntityId
+    report: TriggerReport
+    candidate_ids: tuple[BufferId, ...]
+
+
+class ChunkDecided(Record):
+    """One moment has been decided on; not yet committed."""
+
+    kind: Literal["chunk"] = "chunk"
+    entity: EntityId
+    chunk: Chunk
+
+
+class HandoffCommitted(Record):
+    kind: Literal["handoff_committed"] = "handoff_committed"
+    entity: EntityId
+    run: HandoffRun
+    ledger: tuple[LedgerEntry, ...]
+    """Added or rewritten."""
+    promoted_ids: tuple[BufferId, ...]
+    forgotten_ids: tuple[BufferId, ...]
+    pinned_ids: tuple[BufferId, ...]
+
+
+class HandoffFailed(Record):
+    kind: Literal["handoff_failed"] = "handoff_failed"
+    entity: EntityId
+    run: HandoffRun
+
+
+class Trouble(Record):
+    """Something went wrong that play goes on without."""
+
+    kind: Literal["trouble"] = "trouble"
+    text: str
+
+
+EngineEvent = (
+    RoundStarted | RoundEnded | BeatStarted | ProseStreamed | Happened | BeatEnded | BeatFailed | EntityMoved
+    | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
+    | Trouble
+)
+Listener = Callable[[EngineEvent], None]
+"""Called on the event loop, in order. Must be quick and must not raise."""

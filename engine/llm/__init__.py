@@ -1,0 +1,1 @@
+"""The model seam: one small protocol, and what stands behind it."""

@@ -1,0 +1,233 @@
+"""The two tiers of memory and the runs that move entries between them."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, Record, RunId
+from engine.records.intents import Intent, Outcome
+
+Pin = Literal["none", "model", "hand"]
+Mode = Literal["said", "done", "thought"]
+"""Whether a moment was said, done or only thought (invariant 6)."""
+Grasp = Literal["full", "faint", "seen"]
+"""How much of an event reached its perceiver: all; that somebody spoke; the sight without the words."""
+Trigger = Literal["none", "voluntary", "involuntary"]
+Fate = Literal["promoted", "forgotten"]
+AliasCause = Literal["authored", "label", "introduction", "overheard", "model", "by hand"]
+
+
+class BufferEntry(Record):
+    """One event as its owner perceived it (tier 1)."""
+
+    id: BufferId
+    seq: int = Field(gt=0)
+    """Order of writing, across all owners. Storage assigns it with the id."""
+    owner_id: EntityId
+    timestamp: datetime
+    """World time of the event."""
+    location_id: PlaceId | None
+    """Where the actor was when it happened."""
+    round: int = Field(ge=0)
+    """Round it was written in; 0 is authored backstory."""
+    intent: Intent
+    """The event. Words that did not reach the owner are already taken out."""
+    outcome: Outcome | None = None
+    """Present only for actions."""
+    grasp: Grasp = "full"
+    pinned: Pin = "none"
+
+    @property
+    def mode(self) -> Mode:
+        """Said, done or thought."""
+        return {"dialogue": "said", "action": "done", "monologue": "thought"}[self.intent.type]  # type: ignore[return-value]
+
+
+class NewBufferEntry(Record):
+    """A buffer entry before storage gave it `id` and `seq`."""
+
+    owner_id: EntityId
+    timestamp: datetime
+    location_id: PlaceId | None
+    round: int = Field(ge=0)
+    intent: Intent
+    outcome: Outcome | None = None
+    grasp: Grasp = "full"
+    pinned: Pin = "none"
+
+
+class ArchivedEntry(Record):
+    """A buffer entry that left the buffer, and where it went."""
+
+    entry: BufferEntry
+    fate: Fate
+    run_id: RunId
+    ledger_id: LedgerId | None
+    """The ledger entry that holds it, when promoted."""
+
+
+class LedgerEntry(Record):
+    """One moment an entity keeps (tier 2)."""
+
+    id: LedgerId
+    seq: int = Field(gt=0)
+    owner_id: EntityId
+    timestamp: datetime
+    """World time of the first source event."""
+    ended: datetime
+    """World time of the last source event."""
+    location_id: PlaceId | None
+    """Place of the source events."""
+    involved_entity_ids: tuple[EntityId, ...] = ()
+    content: str = Field(min_length=1)
+    """Third-person account with reference tokens for all entities."""
+    quotes: tuple[str, ...] = ()
+    """Verbatim lines of dialogue."""
+    importance: int = Field(ge=1, le=10)
+    mode: Mode = "done"
+    run_id: RunId | None = None
+    """The handoff that wrote it last; None for authored memories."""
+    version: int = Field(default=1, ge=1)
+    """Raised when a later run over the same pinned sources updates the entry."""
+
+
+class NewLedgerEntry(Record):
+    """A ledger entry before storage gave it `id` and `seq`."""
+
+    owner_id: EntityId
+    timestamp: datetime
+    ended: datetime
+    location_id: PlaceId | None
+    involved_entity_ids: tuple[EntityId, ...] = ()
+    content: str = Field(min_length=1)
+    quotes: tuple[str, ...] = ()
+    importance: int = Field(ge=1, le=10)
+    mode: Mode = "done"
+    run_id: RunId | None = None
+
+
+class TriggerReport(Record):
+    """Why a handoff would or would not run, with the measurements behind it."""
+
+    trigger: Trigger
+    reason: str
+    """One line for people: `24 entries, limit 20`."""
+    entries: int = 0
+    """Entries that count towards the limit: pinned ones do not."""
+    max_entries: int = 20
+    tokens: int = 0
+    """Of the serialized buffer section."""
+    max_tokens: int = 0
+    """The ceiling: a share of the context window."""
+    idle_rounds: int = 0
+
+
+class Partition(Record):
+    """A buffer split at the watermark."""
+
+    tail: tuple[BufferEntry, ...]
+    """Protected: newest, still fresh. Chronological."""
+    candidates: tuple[BufferEntry, ...]
+    """Older entries that a handoff may promote or forget. Chronological."""
+    held: tuple[BufferEntry, ...] = ()
+    """Pinned by hand and older than the watermark: never candidates."""
+
+
+class Chunk(Record):
+    """One checked moment of a proposal: what would become a ledger entry."""
+
+    source_ids: tuple[BufferId, ...] = Field(min_length=1)
+    content: str = Field(min_length=1)
+    """With reference tokens."""
+    quotes: tuple[str, ...] = ()
+    importance: int = Field(ge=1, le=10)
+    involved_entity_ids: tuple[EntityId, ...] = ()
+    retain: bool = False
+    """The sources stay in the buffer, pinned by the model."""
+    updates: LedgerId | None = None
+    """The ledger entry that this chunk rewrites instead of adding one."""
+
+
+class Proposal(Record):
+    """What a handoff would do, checked and embedded, not yet committed."""
+
+    owner_id: EntityId
+    trigger: Trigger
+    report: TriggerReport
+    candidates: tuple[BufferEntry, ...]
+    """As read. Commit refuses when one of them has changed since."""
+    chunks: tuple[Chunk, ...]
+    vectors: tuple[bytes, ...]
+    """One little-endian float32 vector for each chunk."""
+    embedder: str
+    dim: int = Field(gt=0)
+    prompt: str
+    reply: str
+    model: str
+    template: str
+    """Name and version of the prompt template."""
+    notes: tuple[str, ...] = ()
+    """What the checks dropped, for people."""
+    seconds: float = 0.0
+    """Wall-clock time of the call. Goes to the run log only."""
+
+
+class HandoffRun(Record):
+    """A handoff as it is kept: also a failed one."""
+
+    id: RunId
+    owner_id: EntityId
+    round: int
+    timestamp: datetime
+    """World time."""
+    trigger: Trigger
+    reason: str
+    status: Literal["committed", "failed"]
+    error: str = ""
+    """For people, when failed."""
+    candidate_ids: tuple[BufferId, ...] = ()
+    prompt: str = ""
+    reply: str = ""
+    model: str = ""
+    template: str = ""
+    notes: tuple[str, ...] = ()
+    added: int = 0
+    """New ledger entries."""
+    updated: int = 0
+    """Ledger entries rewritten."""
+    promoted: int = 0
+    """Buffer entries archived as promoted."""
+    forgotten: int = 0
+    """Buffer entries archived as forgotten."""
+    pinned: int = 0
+    """Buffer entries that stay, pinned by the model."""
+
+
+class AliasChange(Record):
+    """One change of what a viewer calls a target."""
+
+    seq: int = Field(gt=0)
+    viewer_id: EntityId
+    target_id: EntityId
+    old: str | None
+    new: str | None
+    """None when the alias was removed."""
+    timestamp: datetime
+    round: int
+    cause: AliasCause
+    evidence: BufferId | None = None
+    """The viewer's buffer entry that taught it."""
+
+
+class NewAliasChange(Record):
+    """An alias change before storage gave it `seq`."""
+
+    viewer_id: EntityId
+    target_id: EntityId
+    old: str | None
+    new: str | None
+    timestamp: datetime
+    round: int
+    cause: AliasCause
+    evidence: BufferId | None = None

@@ -1,0 +1,54 @@
+"""What a world may set about memory, with the defaults of DESIGN 7 and 8."""
+
+from pydantic import Field
+
+from engine.records.base import Record
+
+
+class HandoffPolicy(Record):
+    """When and how much a handoff promotes (DESIGN 7)."""
+
+    floor: int = Field(default=8, ge=1)
+    """The newest entries that are always protected."""
+    max_entries: int = Field(default=20, ge=2)
+    ceiling: float = Field(default=0.6, gt=0, le=1)
+    """Share of the actor model's context window that the buffer section may fill."""
+    idle_rounds: int = Field(default=5, ge=1)
+    concurrency: int = Field(default=4, ge=1)
+    """Handoff calls that may run at the same time."""
+
+
+class RecallPolicy(Record):
+    """How ledger entries are chosen for a prompt (DESIGN 8). Figures from measurements there."""
+
+    pool: int = Field(default=100, ge=3)
+    alpha: float = 0.1
+    """Weight of recency."""
+    beta: float = 0.1
+    """Weight of importance / 10."""
+    gamma: float = 1.0
+    """Weight of relevance."""
+    decay: float = Field(default=0.99, gt=0, le=1)
+    """Recency is `decay ** hours`."""
+    meaning: float | None = Field(default=None, ge=0, le=1)
+    """Share of cosine against words in relevance. None takes the embedder's own: 0.6, or 0.3 without weights."""
+    involved: float = 0.2
+    """Bonus for an entry that involves somebody in focus."""
+    smoothing: float = 0.2
+    """Share of the better neighbour's score that an entry gains."""
+    chained: int = Field(default=3, ge=0)
+    """How many of the best pull in their chronological neighbours."""
+    focus_entries: int = Field(default=10, ge=1)
+    """Newest buffer entries that are scanned for focus."""
+    focus_limit: int = Field(default=3, ge=1)
+    share: float = Field(default=0.25, gt=0, lt=1)
+    """Share of the context window that memories and knowledge may fill."""
+    section_limit: int = Field(default=12, ge=1)
+    """Memories in a prompt at the most, whatever the window."""
+
+
+class Policies(Record):
+    """All policies of a world."""
+
+    handoff: HandoffPolicy = HandoffPolicy()
+    recall: RecallPolicy = RecallPolicy()

@@ -1,0 +1,129 @@
+"""Prompts as values: sections with sources, and a report of what went in."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from engine.records.base import EntityId, Record
+from engine.records.memory import LedgerEntry
+
+Task = Literal["actor", "decode", "referee", "alias", "handoff", "collapse", "validate", "narrate", "embed"]
+Role = Literal["system", "user", "assistant"]
+
+
+class Message(Record):
+    """One message of a model call."""
+
+    role: Role
+    content: str
+
+
+class Section(Record):
+    """One titled part of a prompt."""
+
+    key: str
+    """Stable key: `self`, `manner`, `moment`, `senses`, `intentions`, `knowledge`, `memories`, `events`."""
+    title: str
+    text: str
+    """The body without its heading. Empty when there is nothing to say."""
+    tokens: int = Field(default=0, ge=0)
+    sources: tuple[str, ...] = ()
+    """Ids of the buffer, ledger or lore rows it was made of. Never part of the text."""
+    why_empty: str = ""
+
+
+class Cut(Record):
+    """Something that was left out of a prompt."""
+
+    section: str
+    source: str
+    """Id of the row."""
+    reason: str
+
+
+class Receipt(Record):
+    """How one memory was chosen or missed: its score split into parts (DESIGN 8)."""
+
+    source: str
+    text: str
+    """First words, for people, as the prompt's owner would read them."""
+    score: float
+    recency: float
+    importance: float
+    cosine: float
+    words: float
+    involved: float
+    smoothed: float
+    chosen: bool
+    reason: str
+    """`ranked 3`, `next to the best`, `ranked 14, limit 12`."""
+    tokens: int = 0
+
+
+class PromptReport(Record):
+    """What went into a prompt, what was cut and why, and how memories were ranked."""
+
+    context_window: int
+    reserved: int
+    """Tokens kept for the answer."""
+    tokens: int
+    cuts: tuple[Cut, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Tiers that failed and were left out."""
+
+
+class Prompt(Record):
+    """Everything a model call for `entity` sends. The preview shows `text`; `messages` is what is sent."""
+
+    task: Task
+    entity: EntityId
+    template: str
+    """Name and version of the template: `actor.1`."""
+    sections: tuple[Section, ...]
+    messages: tuple[Message, ...]
+    report: PromptReport
+
+    @property
+    def text(self) -> str:
+        """The whole text as sent, messages joined by a blank line."""
+        return "\n\n".join(message.content for message in self.messages)
+
+
+def heading(title: str) -> str:
+    """The line that opens a section: `=== YOUR MEMORIES ===`."""
+    return f"=== {title.upper()} ==="
+
+
+def split_sections(text: str) -> dict[str, str]:
+    """Bodies of a rendered prompt by upper-case title; text before the first heading is under the empty key."""
+    found: dict[str, list[str]] = {"": []}
+    title = ""
+    for line in text.splitlines():
+        if line.startswith("=== ") and line.endswith(" ===") and len(line) > 8:
+            title = line[4:-4]
+            found.setdefault(title, [])
+        else:
+            found[title].append(line)
+    return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
+
+
+class Recollection(Record):
+    """What recall found for a prompt."""
+
+    query: str
+    """The scene in words, as it was searched for."""
+    focus: tuple[EntityId, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
+    """Chosen, best first."""
+    receipts: tuple[Receipt, ...] = ()
+    """Of the chosen and the five that just missed."""
+    problems: tuple[str, ...] = ()
+
+
+class KnownThing(Record):
+    """One line of what an entity knows."""
+
+    source: str
+    text: str
+    """With reference tokens."""
