@@ -1,0 +1,1 @@
+"""How a prompt comes to be: section builders, budget, versioned templates."""
