@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from engine.records.base import EntityId, PortalId, Record
+from engine.records.base import EntityId, PlaceId, PortalId, Record
 
 IntentType = Literal["dialogue", "action", "monologue"]
 Verb = Literal[
@@ -30,6 +30,8 @@ class Intent(Record):
     """For go, open, close, lock and unlock: which way."""
     modifiers: tuple[str, ...] = ()
     """How: `whispering`, `angrily`."""
+    place: PlaceId | None = None
+    """Where it happened. The referee fills it in; a perceiver may have been elsewhere."""
 
 
 class Outcome(Record):

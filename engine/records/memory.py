@@ -28,7 +28,7 @@ class BufferEntry(Record):
     timestamp: datetime
     """World time of the event."""
     location_id: PlaceId | None
-    """Where the actor was when it happened."""
+    """Where the owner was at the time of writing. The event may have been elsewhere: `intent.place`."""
     round: int = Field(ge=0)
     """Round it was written in; 0 is authored backstory."""
     intent: Intent
