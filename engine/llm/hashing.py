@@ -1,0 +1,88 @@
+"""The built-in embedder `hash768`: signed feature hashing, no weights, the same vectors in every process."""
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.llm.stems import STOP_WORDS, stem
+
+_DIM = 768
+_GRAM = 4
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_STOP_WEIGHT = 0.15
+_GRAM_WEIGHT = 0.6
+
+Feature = tuple[int, float]
+"""A column and a signed weight."""
+
+
+class Hash768:
+    """Hashes stems and the character 4-grams of words into 768 signed columns (Weinberger et al. 2009).
+
+    Words weigh `1 + ln(count)`, common words little; the 4-grams of a word share 0.6 of its weight, so that
+    inflections and misspellings still meet.
+    """
+
+    @property
+    def name(self) -> str:
+        """`hash768`."""
+        return "hash768"
+
+    @property
+    def dim(self) -> int:
+        """768."""
+        return _DIM
+
+    @property
+    def meaning(self) -> float:
+        """0.3: measured best share against words for an embedder without weights."""
+        return 0.3
+
+    @property
+    def same(self) -> float:
+        """0.94."""
+        return 0.94
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors, one row a text. A text without words gets the first axis."""
+        vectors = np.zeros((len(texts), _DIM), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            _fill(row, text)
+        return vectors
+
+
+def _fill(row: NDArray[np.float32], text: str) -> None:
+    counts = Counter(word for word in _WORD.findall(text.lower().replace("\u2019", "'")))
+    for word, count in counts.items():
+        share = 1.0 + math.log(count)
+        for column, weight in _features(word):
+            row[column] += weight * share
+    length = float(np.linalg.norm(row))
+    if length < 1e-6:
+        row[:] = 0.0
+        row[0] = 1.0
+    else:
+        row /= length
+
+
+@lru_cache(maxsize=50_000)
+def _features(word: str) -> tuple[Feature, ...]:
+    weight = _STOP_WEIGHT if word in STOP_WORDS else 1.0
+    padded = f"<{word}>"
+    grams = [padded[at : at + _GRAM] for at in range(len(padded) - _GRAM + 1)]
+    root = [_hashed("s:" + stem(word), weight)]
+    if weight < 1.0 or not grams:
+        return tuple(root)
+    each = _GRAM_WEIGHT * weight / math.sqrt(len(grams))
+    return tuple(root + [_hashed("g:" + gram, each) for gram in grams])
+
+
+def _hashed(feature: str, weight: float) -> Feature:
+    number = int.from_bytes(hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return (number >> 1) % _DIM, weight if number & 1 else -weight

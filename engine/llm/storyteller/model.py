@@ -1,0 +1,59 @@
+"""The storyteller as a model: one writer for each task behind the common protocol."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+
+from engine.errors import ModelError
+from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.storyteller import first
+from engine.llm.tokens import estimate_tokens
+from engine.records.prompts import Task
+
+_PIECE = re.compile(r"\S*\s*")
+_WRITERS: Mapping[Task, Callable[[ModelRequest], str]] = {
+    "actor": first.act,
+    "decode": first.decode,
+    "referee": first.judge,
+    "handoff": first.remember,
+}
+
+
+class Storyteller:
+    """Plays all characters from what their prompts say, and nothing else.
+
+    The same request gives the same reply, in every process. Chance comes from the request's seed, round and entity.
+    """
+
+    @property
+    def name(self) -> str:
+        """`storyteller`."""
+        return "storyteller"
+
+    @property
+    def context_window(self) -> int:
+        """8192, so that budgets work as with a small model."""
+        return 8192
+
+    def count_tokens(self, text: str) -> int:
+        """Estimated: there is no tokenizer."""
+        return estimate_tokens(text)
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The whole reply. Raises `ModelError` for a task it does not play."""
+        text = self._write(request)
+        usage = Usage(prompt_tokens=estimate_tokens(request.text), reply_tokens=estimate_tokens(text))
+        return Completion(text=text, model=self.name, usage=usage)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        """The reply word by word; the event loop gets its turn between words."""
+        for piece in _PIECE.findall(self._write(request)):
+            if piece:
+                yield piece
+                await asyncio.sleep(0)
+
+    def _write(self, request: ModelRequest) -> str:
+        writer = _WRITERS.get(request.task)
+        if writer is None:
+            raise ModelError(f"The storyteller does not play the task {request.task}.", "Route it to another model.")
+        return writer(request)

@@ -1,0 +1,123 @@
+"""Structured replies: found in whatever a model wraps around them, validated, asked for once more, else refused."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from engine.errors import BadOutputError
+from engine.llm.protocol import Completion, LanguageModel, ModelRequest
+from engine.records.prompts import Message
+
+T = TypeVar("T", bound=BaseModel)
+
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_DECODER = json.JSONDecoder(strict=False)  # models put raw line breaks into strings
+_MAX_STARTS = 200
+_MAX_ERRORS = 8
+_MAX_ECHO = 4000
+_SCHEMA_KEYS = frozenset({"$defs", "$schema", "properties"})
+
+
+async def ask(model: LanguageModel, request: ModelRequest, shape: type[T]) -> tuple[T, Completion]:
+    """A reply of the given shape, and the completion it was read from.
+
+    A reply that does not fit is sent back once with the faults found in it. A reply that was cut off is never patched
+    up: what its end would have said is unknown, and in a handoff silence means forgetting. Raises `BadOutputError`
+    with the last raw reply when the second one does not fit either, and `ModelError` when a call fails.
+    """
+    request = request.model_copy(update={"response": shape})
+    completion = await model.complete(request)
+    try:
+        return read_reply(completion.text, shape), completion
+    except BadOutputError as fault:
+        completion = await model.complete(_again(request, completion.text, str(fault)))
+    return read_reply(completion.text, shape), completion
+
+
+def read_reply(text: str, shape: type[T]) -> T:
+    """The largest part of a text that is JSON of the given shape: in fences, amid prose, after think blocks.
+
+    Raises `BadOutputError`, whose message lists the faults of the likeliest part.
+    """
+    best: tuple[int, T] | None = None
+    faults = ""
+    for size, value in _values(_without_thoughts(text)):
+        for candidate in _unwrapped(value, shape):
+            if isinstance(candidate, dict) and candidate.keys() & _SCHEMA_KEYS:
+                faults = faults or "That is the schema itself. Reply with an object that follows it."
+                continue
+            try:
+                found = shape.model_validate(candidate)
+            except ValidationError as error:
+                faults = faults or _listed(error)
+                continue
+            if best is None or size > best[0]:
+                best = size, found
+            break
+    if best is None:
+        raise BadOutputError(faults or _shapeless(text), reply=text)
+    return best[1]
+
+
+def _without_thoughts(text: str) -> str:
+    text = _THOUGHT.sub(" ", text)
+    return _THOUGHT_END.sub(" ", text)
+
+
+def _values(text: str) -> Iterator[tuple[int, object]]:
+    """Every outermost JSON object or array in a text, with its length."""
+    position = 0
+    for _ in range(_MAX_STARTS):
+        start = min((at for at in (text.find("{", position), text.find("[", position)) if at >= 0), default=-1)
+        if start < 0:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            position = start + 1
+            continue
+        yield end - start, value
+        position = end
+
+
+def _unwrapped(value: object, shape: type[BaseModel]) -> Iterator[object]:
+    """A value as it is, then as models like to wrap it: `{"result": {...}}`, or the bare list of the only field."""
+    yield value
+    if isinstance(value, dict) and len(value) == 1:
+        [inner] = value.values()
+        if isinstance(inner, dict):
+            yield inner
+    fields = list(shape.model_fields)
+    if isinstance(value, list) and len(fields) == 1 and all(isinstance(item, dict) for item in value):
+        yield {fields[0]: value}
+
+
+def _listed(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [f"{'.'.join(str(part) for part in fault['loc']) or 'reply'}: {fault['msg']}" for fault in faults]
+    more = [f"and {len(lines) - _MAX_ERRORS} more"] if len(lines) > _MAX_ERRORS else []
+    return "; ".join(lines[:_MAX_ERRORS] + more)
+
+
+def _shapeless(text: str) -> str:
+    if not text.strip():
+        return "The reply was empty."
+    if "{" in text and text.rstrip()[-1:] not in "}`]":
+        return "The reply was cut off before its JSON ended."
+    return "The reply held no readable JSON."
+
+
+def _again(request: ModelRequest, reply: str, fault: str) -> ModelRequest:
+    """The same request with the bad reply and its faults, and room for a longer answer."""
+    retry = (
+        Message(role="assistant", content=reply[:_MAX_ECHO] or "(nothing)"),
+        Message(
+            role="user",
+            content=f"That reply cannot be used. {fault}\nReply once more with the whole JSON object and nothing else.",
+        ),
+    )
+    return request.model_copy(update={"messages": (*request.messages, *retry), "max_tokens": request.max_tokens * 2})
