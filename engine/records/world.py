@@ -138,12 +138,14 @@ class Move(Record):
 
 
 class SetAttribute(Record):
-    """An attribute has a new value; its access stays, a new attribute is public."""
+    """An attribute has a new value. Its access stays; a new attribute is public, or known to nobody but the narrator."""
 
     kind: Literal["set"] = "set"
     entity: EntityId
     name: str
     value: str
+    public: bool = True
+    """For a new attribute only."""
 
 
 class Transfer(Record):
