@@ -1,15 +1,38 @@
 """One open save, played: the only thing the screen and the command line hold on to."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.events import EngineEvent, Listener
+from engine.errors import CommandError
+from engine.events import EngineEvent, Happened, Listener, PinChanged
+from engine.files.reader import read_world
+from engine.llm.hashing import Hash768
+from engine.llm.meter import Meter
+from engine.llm.observed import CallSink, Observed
+from engine.llm.protocol import LanguageModel
+from engine.llm.router import Router
+from engine.llm.storyteller import Storyteller
+from engine.memory.handoff.engine import HandoffEngine
+from engine.memory.recall.engine import RecallEngine, backfill
+from engine.mind.aliases import narrator_name, resolve_alias
+from engine.mind.timewords import naturalize_time
+from engine.mind.voice import tell
 from engine.records.base import BufferId, EntityId, LedgerId, Record
-from engine.records.intents import Intent
-from engine.records.memory import AliasChange, BufferEntry, HandoffRun, LedgerEntry, Partition, TriggerReport
+from engine.records.clean import clean
+from engine.records.intents import Intent, Outcome
+from engine.records.memory import AliasChange, BufferEntry, Grasp, HandoffRun, LedgerEntry, Partition, Pin, TriggerReport
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
+from engine.records.tokens import substitute
 from engine.records.world import World
+from engine.storage.store import Store
+from engine.turns.actor import Actor
+from engine.turns.decoder import Decoder
+from engine.turns.referee import Referee
+from engine.turns.simulation import RoundReport, SimulationManager
+
+_LONGEST_ALIAS = 60
 
 
 class BufferView(Record):
@@ -35,6 +58,14 @@ class LedgerLine(Record):
     people: tuple[str, ...]
 
 
+class Sizes(Record):
+    """How many rows each tier of memory holds."""
+
+    buffer: int
+    archive: int
+    ledger: int
+
+
 class StoryLine(Record):
     """One thing that happened, told to one viewer."""
 
@@ -54,109 +85,249 @@ class StoryLine(Record):
     """False for an action that was refused."""
 
 
-class RoundReport(Record):
-    """What a round did."""
-
-    round: int
-    beats: int
-    failed_beats: int
-    handoffs: int
-    failed_handoffs: int
-
-
 class Game:
     """An open save with its world, minds and models. Close it when done; one game per save at a time."""
 
-    @classmethod
-    async def create(cls, world: Path, save: Path, seed: int | None = None) -> "Game":
-        """Start a new save from world files. Raises `WorldFileError`, `SaveError`."""
-        raise NotImplementedError
+    def __init__(self, path: Path, store: Store, world: World, policies: Policies, simulation: SimulationManager, parts: "_Parts") -> None:
+        self._path, self._store, self._policies = path, store, policies
+        self._simulation, self._parts = simulation, parts
+        self._played: EntityId | None = None
 
     @classmethod
-    async def open(cls, save: Path) -> "Game":
+    async def create(cls, world: Path, save: Path, seed: int | None = None, sink: CallSink | None = None) -> "Game":
+        """Start a new save from world files. `sink` is shown every model call. Raises `WorldFileError`, `SaveError`."""
+        authored = read_world(world)
+        if seed is not None:
+            authored = authored.model_copy(update={"world": authored.world.model_copy(update={"seed": seed})})
+        store = await Store.create(save, authored)
+        return await cls._assemble(save, store, sink)
+
+    @classmethod
+    async def open(cls, save: Path, sink: CallSink | None = None) -> "Game":
         """Go on with a save. Raises `SaveError`, `SaveLockedError`."""
-        raise NotImplementedError
+        return await cls._assemble(save, await Store.open(save), sink)
+
+    @classmethod
+    async def _assemble(cls, path: Path, store: Store, sink: CallSink | None) -> "Game":
+        try:
+            world = await store.db.read(store.worlds.load)
+            policies = await store.db.read(store.worlds.policies)
+            lore = await store.db.read(store.worlds.lore)
+            parts = _Parts(store, policies, sink)
+            for agent in world.agents():
+                await backfill(store, parts.embedder, agent.id)
+        except BaseException:
+            await store.close()
+            raise
+        actor = Actor(store, parts.router, parts.recall, policies, lore)
+        simulation = SimulationManager(
+            store, world, actor, Decoder(parts.router), Referee(parts.router), parts.handoff, parts.emit
+        )
+        parts.actor = actor
+        return cls(path, store, world, policies, simulation, parts)
 
     async def close(self) -> None:
         """Finish the running transaction and give the save back. Safe to call twice."""
+        await self._store.close()
 
     @property
     def world(self) -> World:
         """The world as of the last commit. Replaced by each beat."""
-        raise NotImplementedError
+        return self._simulation.world
 
     @property
     def policies(self) -> Policies:
         """The world's policies."""
-        raise NotImplementedError
+        return self._policies
 
     @property
     def path(self) -> Path:
         """The save file."""
-        raise NotImplementedError
+        return self._path
 
     @property
     def model_name(self) -> str:
         """Who speaks for the characters: `storyteller`."""
-        raise NotImplementedError
+        return self._parts.router.model("actor").name
+
+    @property
+    def meter(self) -> Meter:
+        """Model calls and tokens since the save was opened."""
+        return self._parts.meter
 
     # playing
     def listen(self, listener: Listener) -> None:
         """Call `listener` with every event from now on."""
+        self._parts.listeners.append(listener)
 
     def play_as(self, entity: EntityId | None) -> None:
-        """Take over an entity, or with None let everybody act by themselves."""
+        """Take over an agent, or with None let everybody act by themselves. Raises `CommandError` for anything but an agent."""
+        if entity is not None and not (entity in self.world.entities and self.world.entities[entity].agent):
+            raise CommandError("Only somebody with a mind can be played.", "Choose one of the people.")
+        self._played = entity
 
     @property
     def played(self) -> EntityId | None:
         """The entity under the player's hand."""
-        raise NotImplementedError
+        return self._played
 
     async def step(self, text: str = "") -> RoundReport:
         """One round. `text` is what the played entity does; empty lets it wait. Raises `CommandError` before anything
         is changed when the text cannot be understood. Cancelling is safe: the running beat is not consumed."""
-        raise NotImplementedError
+        text = clean(text).strip()
+        if not text:
+            return await self._simulation.step(held=frozenset({self._played} if self._played else ()))
+        if self._played is None:
+            raise CommandError("Nobody is under your hand.", "Take over somebody first.")
+        intents = await self._simulation.understand(self._played, text)
+        return await self._simulation.step({self._played: (text, intents)}, held=frozenset({self._played}))
 
     # looking; nothing here changes anything
     async def preview(self, entity: EntityId) -> Prompt:
         """The prompt that `entity` would be sent now, byte for byte."""
-        raise NotImplementedError
+        return await self._parts.actor.draft(self.world, entity)
 
     async def buffer(self, entity: EntityId) -> BufferView:
         """Working memory of `entity` with watermark and gauges."""
-        raise NotImplementedError
+        report, partition = await self._parts.handoff.due(self.world, entity)
+        entries = [*partition.held, *partition.candidates, *partition.tail]
+        return BufferView(
+            owner_id=entity, partition=partition, report=report,
+            lines={e.id: tell(self.world, entity, e) for e in entries},
+            when={e.id: naturalize_time(self.world.now, e.timestamp) for e in entries},
+        )
 
     async def ledger(self, entity: EntityId) -> Sequence[LedgerLine]:
         """Long-term memory of `entity`, oldest first."""
-        raise NotImplementedError
+        entries = await self._store.db.read(lambda conn: self._store.ledger.of_owner(conn, entity))
+        return [self._ledger_line(entry) for entry in entries]
+
+    def _ledger_line(self, entry: LedgerEntry) -> LedgerLine:
+        owner = entry.owner_id
+        text = substitute(entry.content, lambda i: self.name(i, owner))
+        place = self.world.places.get(entry.location_id or "")
+        return LedgerLine(
+            entry=entry, text=text[:1].upper() + text[1:], when=naturalize_time(self.world.now, entry.timestamp),
+            place=place.name if place else "", people=tuple(self.name(i, owner) for i in entry.involved_entity_ids if i != owner),
+        )
 
     async def sources(self, entry: LedgerId) -> Sequence[BufferEntry]:
         """The buffer entries a memory was made of, from buffer or archive."""
-        raise NotImplementedError
+        return await self._store.db.read(lambda conn: self._store.buffer.find(conn, self._store.ledger.sources(conn, entry)))
+
+    async def sizes(self) -> Sizes:
+        """Rows of all minds together."""
+        def run(conn: sqlite3.Connection) -> Sizes:
+            buffer, archive = self._store.buffer.counts(conn)
+            return Sizes(buffer=buffer, archive=archive, ledger=self._store.ledger.count(conn))
+
+        return await self._store.db.read(run)
 
     async def runs(self, entity: EntityId) -> Sequence[HandoffRun]:
         """Handoffs of `entity`, newest first."""
-        raise NotImplementedError
+        return await self._store.db.read(lambda conn: self._store.handoffs.of_owner(conn, entity, 100))
 
     async def story(self, viewer: EntityId | None, limit: int = 500) -> Sequence[StoryLine]:
         """What happened, oldest first: all of it told by true names for None, else what `viewer` perceived, in its words."""
-        raise NotImplementedError
+        if viewer is None:
+            happened = await self._store.db.read(lambda conn: self._store.story.recent(conn, limit))
+            return [self._narrated(h.round, h.timestamp.strftime("%H:%M"), h.location_id, h.intent, h.outcome) for h in happened]
+        held = await self._store.db.read(
+            lambda conn: [*(a.entry for a in self._store.buffer.archived(conn, viewer)), *self._store.buffer.of_owner(conn, viewer)]
+        )
+        lived = sorted((e for e in held if e.round > 0), key=lambda e: e.seq)
+        return [self._remembered(entry) for entry in lived[-limit:]]
 
     def tell(self, event: EngineEvent, viewer: EntityId | None) -> StoryLine | None:
         """A `Happened` event as `viewer` perceived it; None when it did not, or for other events."""
-        raise NotImplementedError
+        if not isinstance(event, Happened):
+            return None
+        if viewer is None:
+            return self._narrated(event.round, event.now.strftime("%H:%M"), event.place, event.intent, event.outcome)
+        entry = next((e for e in event.entries if e.owner_id == viewer), None)
+        return self._remembered(entry) if entry else None
+
+    def told(self, entry: BufferEntry) -> str:
+        """A buffer entry as its owner would tell it now."""
+        return tell(self.world, entry.owner_id, entry)
+
+    def _remembered(self, entry: BufferEntry) -> StoryLine:
+        return self._line(
+            entry.round, entry.timestamp.strftime("%H:%M"), entry.intent.place or entry.location_id, entry.intent, entry.outcome,
+            entry.owner_id, tell(self.world, entry.owner_id, entry), entry.grasp,
+        )
+
+    def _narrated(self, round_: int, when: str, place: str | None, intent: Intent, outcome: Outcome | None) -> StoryLine:
+        return self._line(round_, when, place, intent, outcome, None, tell(self.world, None, intent, outcome=outcome), "full")
+
+    def _line(
+        self, round_: int, when: str, place: str | None, intent: Intent, outcome: Outcome | None, viewer: EntityId | None, text: str,
+        grasp: Grasp,
+    ) -> StoryLine:
+        speaker = "Somebody" if grasp == "faint" else self.name(intent.actor, viewer)
+        where = self.world.places.get(place or "")
+        return StoryLine(
+            round=round_, when=when, place=where.name if where else "", actor=intent.actor,
+            speaker=speaker[:1].upper() + speaker[1:], kind=intent.type, text=text, intent=intent,
+            ok=outcome is None or outcome.is_valid,
+        )
 
     def name(self, entity: EntityId, viewer: EntityId | None = None) -> str:
         """What `viewer` calls `entity`; its true name for the narrator (None)."""
-        raise NotImplementedError
+        if viewer is None:
+            return narrator_name(self.world.entities[entity])
+        return resolve_alias(self.world, viewer, entity)
 
     async def alias_changes(self, viewer: EntityId, target: EntityId) -> Sequence[AliasChange]:
         """The alias timeline of a pair, oldest first."""
-        raise NotImplementedError
+        return await self._store.db.read(lambda conn: self._store.aliases.between(conn, viewer, target))
 
     # by hand
     async def set_pin(self, entry: BufferId, on: bool) -> None:
         """Pin a buffer entry by hand, or let go of it. Raises `CommandError` when it is gone."""
+        pin: Pin = "hand" if on else "none"
+
+        def run(conn: sqlite3.Connection) -> BufferEntry | None:
+            if self._store.buffer.get(conn, entry) is None:
+                return None
+            self._store.buffer.set_pin(conn, entry, pin)
+            return self._store.buffer.get(conn, entry)
+
+        changed = await self._store.db.write(run)
+        if changed is None:
+            raise CommandError("That moment has left working memory.", "Look for it in the ledger.")
+        self._parts.emit(PinChanged(entry=changed))
 
     async def set_alias(self, viewer: EntityId, target: EntityId, text: str) -> None:
         """What `viewer` calls `target` from now on. Blank removes it. Raises `CommandError` for unusable text."""
+        alias = " ".join(clean(text).split())
+        if viewer == target:
+            raise CommandError("Nobody needs a name for themselves.")
+        if len(alias) > _LONGEST_ALIAS:
+            raise CommandError(f"That is {len(alias)} characters long.", f"Keep it to {_LONGEST_ALIAS}.")
+        if "{" in alias or "}" in alias or alias.lower() in ("you", "i", "me"):
+            raise CommandError(f'"{alias}" cannot stand for somebody in a sentence.', "Use a name, or words such as `the tall guard`.")
+        others = self.world.entities[viewer].aliases.items()
+        if alias and any(name.lower() == alias.lower() and who != target for who, name in others):
+            raise CommandError(f'Somebody else is called "{alias}" already.', "Two by one name could not be told apart.")
+        await self._simulation.set_alias(viewer, target, alias or None)
+
+
+class _Parts:
+    """What a game is made of besides its simulation."""
+
+    actor: Actor
+
+    def __init__(self, store: Store, policies: Policies, sink: CallSink | None) -> None:
+        self.meter = Meter()
+        self.listeners: list[Listener] = []
+        model: LanguageModel = Observed(Storyteller(), self.meter)
+        self.router = Router(Observed(model, sink) if sink else model)
+        self.embedder = Hash768()
+        self.recall = RecallEngine(store, self.embedder, policies)
+        self.handoff = HandoffEngine(store, self.router, self.embedder, policies, self.emit)
+
+    def emit(self, event: EngineEvent) -> None:
+        """Tell everybody who listens."""
+        for listener in self.listeners:
+            listener(event)

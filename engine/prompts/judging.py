@@ -1,0 +1,63 @@
+"""Prompts of the two calls between prose and consequence: decode and referee. Both speak in handles."""
+
+from collections.abc import Sequence
+
+from engine.mind.handles import Handles
+from engine.prompts.scene import Scene
+from engine.prompts.templates import Template, load
+from engine.records.base import EntityId
+from engine.records.intents import Intent
+from engine.records.prompts import Message, Prompt, PromptReport, Section, Task, heading
+from engine.records.world import World
+
+_REPORT = PromptReport(context_window=0, reserved=0, tokens=0)
+
+
+def decode_prompt(world: World, actor: EntityId, prose: str) -> tuple[Prompt, Handles]:
+    """The call that splits `prose` into intents, and the handles its reply will use."""
+    scene, handles = Scene(world, actor), Handles()
+    lines = [f"{handles.person(actor)}: you, {_own_name(scene)}"]
+    lines += [f"{handles.person(i)}: {scene.name(i)} (here)" for i in scene.senses.here]
+    lines += [f"{handles.person(i)}: {scene.name(i)} (thing, here)" for i in scene.senses.things]
+    lines += [f"{handles.person(e.id)}: {scene.name(e.id)} (thing, carried by you)" for e in scene.carried]
+    for _, place, ids in scene.senses.beyond:
+        lines += [f"{handles.person(i)}: {scene.name(i)} (beyond, in {world.places[place].name})" for i in ids]
+    ways = [f"{handles.way(p.id)}: {scene.way(p)}" for p in scene.ways()]
+    sections = [
+        Section(key="who", title="Who", text="\n".join(lines)),
+        Section(key="ways", title="Ways", text="\n".join(ways)),
+        Section(key="prose", title="Prose", text=prose),
+    ]
+    return _prompt("decode", actor, load("decode"), sections), handles
+
+
+def referee_prompt(world: World, intent: Intent) -> tuple[Prompt, Handles]:
+    """The call that judges one action. It holds no more than the actor itself may know."""
+    scene, handles = Scene(world, intent.actor), Handles()
+    actor = f"{handles.person(intent.actor)}: {_own_name(scene)}"
+    present: list[str] = []
+    for entity in scene.around:
+        other = world.entities[entity]
+        thing = "" if other.agent else " (thing, carried by you)" if other.holder == intent.actor else " (thing)"
+        present.append(f"{handles.person(entity)}: {scene.name(entity)}{thing}{scene.looks(entity)}")
+    ways = [f"{handles.way(p.id)}: {scene.way(p)}" for p in scene.ways()]
+    deed = handles.replace_tokens(intent.summary) or intent.text
+    sections = [
+        Section(key="actor", title="Actor", text=actor),
+        Section(key="present", title="Present", text="\n".join(present)),
+        Section(key="place", title="Place", text=scene.place()),
+        Section(key="ways", title="Ways", text="\n".join(ways)),
+        Section(key="action", title="Action", text=f"{deed}\nProse: {intent.text}"),
+    ]
+    return _prompt("referee", intent.actor, load("referee"), sections), handles
+
+
+def _own_name(scene: Scene) -> str:
+    name = scene.me.attributes.get("name")
+    return name.value if name and name.may_know(scene.me.id) else "somebody"
+
+
+def _prompt(task: Task, entity: EntityId, template: Template, sections: Sequence[Section]) -> Prompt:
+    user = "\n\n".join(f"{heading(s.title)}\n{s.text}" for s in sections if s.text)
+    messages = (Message(role="system", content=template.parts[0]), Message(role="user", content=user))
+    return Prompt(task=task, entity=entity, template=template.name, sections=tuple(sections), messages=messages, report=_REPORT)

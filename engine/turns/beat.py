@@ -1,0 +1,170 @@
+"""What one beat does to the world and to every mind that perceives it: planned as a value, then written in one transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from engine.events import AliasLearned, EngineEvent, EntityMoved, Happened, PortalChanged
+from engine.mind.names import learned
+from engine.mind.perception import as_perceived, perceivers
+from engine.records.base import EntityId, PlaceId
+from engine.records.intents import Intent, Outcome
+from engine.records.memory import AliasChange, BufferEntry, Grasp, NewAliasChange, NewBufferEntry
+from engine.records.world import Move, SetPortal, World
+from engine.storage.store import Store
+from engine.turns.referee import Referee, Verdict
+from engine.world.clock import advance
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One judged intent with the time, the place, and who perceived it how."""
+
+    verdict: Verdict
+    at: datetime
+    place: PlaceId | None
+    witnesses: tuple[tuple[EntityId, Grasp], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A planned beat. Nothing is written yet."""
+
+    actor: EntityId
+    prose: str
+    template: str
+    before: World
+    after: World
+    happenings: tuple[Happening, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a committed beat left behind."""
+
+    world: World
+    events: tuple[EngineEvent, ...]
+
+
+async def plan(referee: Referee, world: World, actor: EntityId, prose: str, template: str, intents: Sequence[Intent]) -> Beat:
+    """Judge each intent against the world as the ones before it left it; the clock runs by what was done. Raises `ModelError`."""
+    before, happenings = world, []
+    for intent in intents:
+        origin = world.entities[actor].place
+        verdict = await referee.judge(world, intent)
+        happenings.append(Happening(verdict, world.now, origin, _witnesses(world, verdict, origin)))
+        world = verdict.world.model_copy(update={"now": advance(world.now, verdict.minutes)})
+    return Beat(actor, prose, template, before, world, tuple(happenings))
+
+
+def _witnesses(world: World, verdict: Verdict, origin: PlaceId | None) -> tuple[tuple[EntityId, Grasp], ...]:
+    """Who perceives an intent where it begins and, when it leads elsewhere, where it ends; the actor first."""
+    found = dict(perceivers(world, verdict.intent, origin)) if origin else {verdict.intent.actor: "full"}
+    destination = verdict.world.entities[verdict.intent.actor].place
+    if destination and destination != origin:
+        for entity, grasp in perceivers(verdict.world, verdict.intent, destination):
+            found.setdefault(entity, grasp)
+    return tuple(found.items())
+
+
+def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) -> Written:
+    """Write a beat: the beat row, what happened, an entry for each perceiver, names learned, the world. Inside one transaction.
+
+    `current` is the world on disk: it may hold aliases edited by hand since the beat was planned, and they stand.
+    """
+    world, moved = _with_edits(beat, current), beat.before
+    events: list[EngineEvent] = []
+    beat_id = store.story.add_beat(conn, beat.before.round, beat.actor, beat.before.now, beat.prose, beat.template)
+    for happening in beat.happenings:
+        verdict = happening.verdict
+        store.story.add_happening(
+            conn, beat_id, beat.before.round, happening.at, happening.place, verdict.intent, verdict.outcome
+        )
+        entries = [store.buffer.add(conn, _entry(happening, viewer, grasp, beat.before.round)) for viewer, grasp in happening.witnesses]
+        events.append(
+            Happened(
+                round=beat.before.round, now=happening.at, place=happening.place, intent=verdict.intent, outcome=verdict.outcome,
+                entries=tuple(entries),
+            )
+        )
+        for entry in entries:
+            world, changes = _learn(store, conn, world, entry)
+            events += [AliasLearned(change=change) for change in changes]
+        for delta in verdict.deltas:
+            if isinstance(delta, Move):
+                events.append(EntityMoved(entity=delta.entity, origin=moved.entities[delta.entity].place, to=delta.to))
+            elif isinstance(delta, SetPortal):
+                events.append(PortalChanged(portal=delta.portal, state=delta.state))
+        moved = verdict.world
+    store.worlds.update(conn, current, world)
+    return Written(world, tuple(events))
+
+
+def _with_edits(beat: Beat, current: World) -> World:
+    if current is beat.before:
+        return beat.after
+    edited = {
+        i: beat.after.entities[i].model_copy(update={"aliases": e.aliases})
+        for i, e in current.entities.items() if e.aliases is not beat.before.entities[i].aliases
+    }
+    return beat.after.model_copy(update={"entities": {**beat.after.entities, **edited}})
+
+
+def _entry(happening: Happening, viewer: EntityId, grasp: Grasp, round_: int) -> NewBufferEntry:
+    intent = happening.verdict.intent
+    perceived = as_perceived(intent, viewer, grasp)
+    if viewer != intent.actor and intent.type == "action":
+        # The prose of a deed names others as its actor does; witnesses keep the summary, which has tokens.
+        perceived = perceived.model_copy(update={"text": ""})
+    after = happening.verdict.world.entities[viewer]
+    return NewBufferEntry(
+        owner_id=viewer, timestamp=happening.at, location_id=after.place, round=round_, intent=perceived,
+        outcome=_outcome_for(viewer, intent, happening.verdict.outcome), grasp=grasp,
+    )
+
+
+def _outcome_for(viewer: EntityId, intent: Intent, outcome: Outcome | None) -> Outcome | None:
+    """The reason of an outcome is the actor's to know; others see whether it worked."""
+    if outcome is None or viewer == intent.actor:
+        return outcome
+    return Outcome(is_valid=outcome.is_valid)
+
+
+def _learn(store: Store, conn: sqlite3.Connection, world: World, entry: BufferEntry) -> tuple[World, list[AliasChange]]:
+    changes = []
+    for target, name, cause in learned(world, entry.owner_id, entry):
+        if store.aliases.last_cause(conn, entry.owner_id, target) == "by hand":
+            continue
+        viewer = world.entities[entry.owner_id]
+        change = NewAliasChange(
+            viewer_id=viewer.id, target_id=target, old=viewer.aliases.get(target), new=name, timestamp=entry.timestamp,
+            round=entry.round, cause=cause, evidence=entry.id,
+        )
+        changes.append(store.aliases.add(conn, change))
+        world = with_alias(world, viewer.id, target, name)
+    return world, changes
+
+
+def alias_by_hand(
+    store: Store, conn: sqlite3.Connection, world: World, viewer: EntityId, target: EntityId, alias: str | None
+) -> Written:
+    """Write an alias that a person set, or with None took away."""
+    change = store.aliases.add(
+        conn,
+        NewAliasChange(
+            viewer_id=viewer, target_id=target, old=world.entities[viewer].aliases.get(target), new=alias, timestamp=world.now,
+            round=world.round, cause="by hand",
+        ),
+    )
+    after = with_alias(world, viewer, target, alias)
+    store.worlds.update(conn, world, after)
+    return Written(after, (AliasLearned(change=change),))
+
+
+def with_alias(world: World, viewer: EntityId, target: EntityId, alias: str | None) -> World:
+    """The world in which `viewer` calls `target` by `alias`, or has no alias for it when None."""
+    mind = world.entities[viewer]
+    aliases = {k: v for k, v in mind.aliases.items() if k != target} | ({target: alias} if alias else {})
+    entities = {**world.entities, viewer: mind.model_copy(update={"aliases": aliases})}
+    return world.model_copy(update={"entities": entities})

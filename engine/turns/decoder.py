@@ -1,0 +1,82 @@
+"""From prose to intents: one structured call, and its reply turned from handles and names into ids."""
+
+from collections.abc import Mapping
+
+from engine.errors import BadOutputError
+from engine.llm.protocol import ModelRequest
+from engine.llm.router import Router
+from engine.llm.structured import ask
+from engine.mind.aliases import is_name, tokenize
+from engine.mind.handles import Handles
+from engine.prompts.judging import decode_prompt
+from engine.prompts.scene import Scene
+from engine.records.base import EntityId
+from engine.records.clean import clean
+from engine.records.intents import Intent, IntentType, Verb
+from engine.records.wire import DecodeReply, WireIntent
+from engine.records.world import World
+
+_SPOKEN: tuple[Verb, ...] = ("say", "whisper", "shout")
+_NEUTRAL: Mapping[IntentType, Verb] = {"dialogue": "say", "action": "other", "monologue": "think"}
+_MAX_INTENTS = 8
+
+
+class Decoder:
+    """Splits what an agent wrote, or a person typed, into intents."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def decode(self, world: World, actor: EntityId, prose: str) -> list[Intent]:
+        """The intents of `prose`, in order, at least one. Raises `ModelError`."""
+        prompt, handles = decode_prompt(world, actor, prose)
+        request = ModelRequest(
+            task="decode", entity=actor, round=world.round, seed=world.seed, messages=prompt.messages, response=DecodeReply,
+            max_tokens=700,
+        )
+        reply, completion = await ask(self._router.model("decode"), request, DecodeReply)
+        names = known_names(world, actor)
+        intents = [i for wire in reply.intents[:_MAX_INTENTS] if (i := _intent(wire, actor, handles, names)) is not None]
+        if not intents:
+            raise BadOutputError(
+                "The decoder found nothing that could be meant by the prose.", reply=completion.text,
+                advice="Try the beat again, or choose another model for the task decode.",
+            )
+        return intents
+
+
+def known_names(world: World, viewer: EntityId) -> dict[str, EntityId]:
+    """What `viewer` may call others in prose: aliases, labels of those around, and the parts of names that fit one entity only."""
+    me, scene = world.entities[viewer], Scene(world, viewer)
+    names = {alias: target for target, alias in me.aliases.items()} | {scene.name(i): i for i in scene.around}
+    own = me.attributes.get("name")
+    if own is not None and own.may_know(viewer):
+        names[own.value] = viewer
+    parts: dict[str, set[EntityId]] = {}
+    for name, target in names.items():
+        for part in name.split() if is_name(name) else ():
+            if len(part) > 2 and part[0].isupper():
+                parts.setdefault(part, set()).add(target)
+    return {part: next(iter(ids)) for part, ids in parts.items() if len(ids) == 1} | names
+
+
+def _intent(wire: WireIntent, actor: EntityId, handles: Handles, names: Mapping[str, EntityId]) -> Intent | None:
+    text = clean(wire.text).strip()
+    verb = wire.verb
+    if (wire.type == "dialogue") != (verb in _SPOKEN) or (wire.type == "monologue") != (verb == "think"):
+        verb = _NEUTRAL[wire.type]
+    if wire.type == "dialogue":
+        text = text.strip('"“”«» ')
+    if not text:
+        return None
+    ids = [handles.id(handle) for handle in wire.targets]
+    ways = {handle.strip("[]: ").upper(): handles.id(handle) for handle in wire.targets}
+    portal = next((i for handle, i in ways.items() if handle.startswith("L") and i), None)
+    people = tuple(dict.fromkeys(i for handle, i in zip(wire.targets, ids, strict=True) if i and i != portal and i != actor
+                                 and handle.strip("[]: ").upper().startswith("P")))
+    summary = ""
+    if wire.type == "action":
+        summary = tokenize(handles.tokens(clean(wire.summary)), names).strip().rstrip(".")
+        summary = summary or "did something"
+    modifiers = tuple(m.strip() for m in map(clean, wire.modifiers) if m.strip())[:3]
+    return Intent(type=wire.type, verb=verb, text=text, summary=summary, actor=actor, targets=people, portal=portal, modifiers=modifiers)

@@ -1,0 +1,115 @@
+"""Whether an action can be done here and now: code rules first, the `referee` task for what rules cannot know (DESIGN 6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.errors import RuleError
+from engine.llm.protocol import ModelRequest
+from engine.llm.router import Router
+from engine.llm.structured import ask
+from engine.mind.handles import Handles
+from engine.prompts.judging import referee_prompt
+from engine.records.clean import clean
+from engine.records.intents import Intent, Outcome
+from engine.records.wire import RefereeReply, WireChange
+from engine.records.world import Delta, LearnAttribute, Move, SetAttribute, SetPortal, Transfer, World
+from engine.turns.rules import rule_on
+from engine.world.rules import apply
+
+_WORDS_A_MINUTE = 130
+_LONGEST = 24 * 60
+_RULES_ONLY = frozenset({"name", "label", "asleep_since"})
+"""Attributes that no model may set: they decide who is who."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one intent."""
+
+    intent: Intent
+    outcome: Outcome | None
+    minutes: int
+    deltas: tuple[Delta, ...]
+    world: World
+    """The world with the deltas applied; its clock has not moved."""
+
+
+def minutes_of_speech(text: str) -> int:
+    """A minute per 130 words or part of it (DESIGN 4)."""
+    return -(-len(text.split()) // _WORDS_A_MINUTE)
+
+
+class Referee:
+    """Judges one intent after another against objective state."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def judge(self, world: World, intent: Intent) -> Verdict:
+        """The verdict on `intent`. Speech and thought always succeed. Raises `ModelError`."""
+        intent = intent.model_copy(update={"place": world.entities[intent.actor].place})
+        if intent.type == "dialogue":
+            return Verdict(intent, None, minutes_of_speech(intent.text), (), world)
+        if intent.type == "monologue":
+            return Verdict(intent, None, 0, (), world)
+        ruling = rule_on(world, intent)
+        if ruling is not None:
+            done = _applied(world, ruling.deltas) if ruling.possible else (world, ())
+            judged = intent.model_copy(update={"summary": ruling.summary or intent.summary})
+            return Verdict(judged, Outcome(is_valid=ruling.possible, reason=ruling.reason), ruling.minutes, done[1], done[0])
+        return await self._ask(world, intent)
+
+    async def _ask(self, world: World, intent: Intent) -> Verdict:
+        prompt, handles = referee_prompt(world, intent)
+        request = ModelRequest(
+            task="referee", entity=intent.actor, round=world.round, seed=world.seed, messages=prompt.messages, response=RefereeReply,
+            max_tokens=300,
+        )
+        reply, _ = await ask(self._router.model("referee"), request, RefereeReply)
+        reason = handles.tokens(clean(reply.reason)).strip()[:300]
+        if not reply.possible:
+            return Verdict(intent, Outcome(is_valid=False, reason=reason), 0, (), world)
+        wanted = [d for change in reply.changes[:6] if (d := _delta(world, change, handles, intent)) is not None]
+        after, deltas = _applied(world, wanted)
+        return Verdict(intent, Outcome(is_valid=True, reason=reason), min(max(reply.minutes, 0), _LONGEST), deltas, after)
+
+
+def _applied(world: World, deltas: Sequence[Delta]) -> tuple[World, tuple[Delta, ...]]:
+    """The world after those deltas that its rules allow, and which they were."""
+    done: list[Delta] = []
+    for delta in deltas:
+        try:
+            world = apply(world, delta)
+        except RuleError:
+            continue
+        done.append(delta)
+    return world, tuple(done)
+
+
+def _delta(world: World, change: WireChange, handles: Handles, intent: Intent) -> Delta | None:
+    """A wire change as a delta; None when it names nothing real or goes beyond what a referee may change."""
+    target, to = handles.id(change.target), handles.id(change.to)
+    way = change.target.strip("[]: ").upper().startswith("L")
+    if target is None or way != (change.kind in ("open", "close", "lock")):
+        return None
+    match change.kind:
+        case "open":
+            return SetPortal(portal=target, state="open")
+        case "close":
+            return SetPortal(portal=target, state="closed")
+        case "lock":
+            return SetPortal(portal=target, state="locked")
+        case "set" if change.name.strip() and change.name not in _RULES_ONLY:
+            return SetAttribute(entity=target, name=clean(change.name).strip()[:40], value=clean(change.value).strip()[:300])
+        case "give":
+            return Transfer(thing=target, holder=to) if to else None
+        case "drop":
+            return Transfer(thing=target, holder=None)
+        case "move" if to in world.portals and target in world.entities:
+            onward = world.portals[to].leads(world.entities[target].place or "")
+            return Move(entity=target, to=onward) if onward else None
+        case "learn":
+            return LearnAttribute(viewer=to or intent.actor, entity=target, name=change.name)
+        case _:
+            return None
+

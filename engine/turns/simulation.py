@@ -1,0 +1,138 @@
+"""The simulation loop: handoffs, then one beat for each active agent, each beat one transaction."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.errors import ModelError
+from engine.events import BeatEnded, BeatFailed, BeatStarted, Listener, ProseStreamed, RoundEnded, RoundStarted
+from engine.memory.handoff.engine import HandoffEngine
+from engine.records.base import EntityId, Record
+from engine.records.intents import Intent, Outcome
+from engine.records.world import SetAttribute, World
+from engine.storage.store import Store
+from engine.turns.actor import Actor
+from engine.turns.beat import Beat, Happening, Written, alias_by_hand, plan, write
+from engine.turns.commands import parse
+from engine.turns.decoder import Decoder
+from engine.turns.referee import Referee, Verdict
+from engine.turns.schedule import acting, due_to_wake, idle_until
+from engine.world.access import is_active
+from engine.world.rules import apply
+
+_BY_HAND = "by hand"
+"""Template name of a beat that a person wrote."""
+
+
+class RoundReport(Record):
+    """What a round did."""
+
+    round: int
+    beats: int
+    failed_beats: int
+    handoffs: int
+    failed_handoffs: int
+
+
+class SimulationManager:
+    """Runs rounds over one world. Holds the world as of the last commit."""
+
+    def __init__(
+        self, store: Store, world: World, actor: Actor, decoder: Decoder, referee: Referee, handoff: HandoffEngine, emit: Listener
+    ) -> None:
+        self._store, self.world, self._emit = store, world, emit
+        self._actor, self._decoder, self._referee, self._handoff = actor, decoder, referee, handoff
+        self._writer = asyncio.Lock()
+
+    async def understand(self, actor: EntityId, text: str) -> list[Intent]:
+        """What a person means by `text`: commands and quoted speech by rule, prose by the decoder. Raises `CommandError`, `ModelError`."""
+        return parse(self.world, actor, text) or await self._decoder.decode(self.world, actor, text)
+
+    async def step(
+        self, inputs: Mapping[EntityId, tuple[str, Sequence[Intent]]] | None = None, held: frozenset[EntityId] = frozenset()
+    ) -> RoundReport:
+        """One round. `inputs` gives the prose and intents of entities under a hand: they act first. Those in `held` act only through
+        `inputs`. Cancelling is safe at any moment: what was committed stands, the running beat leaves no trace."""
+        given = inputs or {}
+        await self._begin_round()
+        await self._wake_sleepers()
+        runs = await self._handoff.run_all(self.world)
+        beats = failed = 0
+        for entity in acting(self.world, given):
+            if not is_active(self.world.entities[entity]) or (entity in held and entity not in given):
+                continue
+            done = await self._beat(entity, given.get(entity))
+            beats, failed = beats + done, failed + (not done)
+        self._emit(RoundEnded(round=self.world.round, now=self.world.now))
+        lost = sum(run.status == "failed" for run in runs)
+        return RoundReport(
+            round=self.world.round, beats=beats, failed_beats=failed, handoffs=len(runs), failed_handoffs=lost
+        )
+
+    async def _begin_round(self) -> None:
+        now = idle_until(self.world) or self.world.now
+
+        def run(conn: sqlite3.Connection, world: World) -> Written:
+            after = world.model_copy(update={"round": world.round + 1, "now": now})
+            self._store.worlds.update(conn, world, after)
+            return Written(after, ())
+
+        await self._commit(run)
+        self._emit(RoundStarted(round=self.world.round, now=self.world.now))
+
+    async def set_alias(self, viewer: EntityId, target: EntityId, alias: str | None) -> None:
+        """Change by hand what `viewer` calls `target`; None removes it. May come while a beat is running."""
+
+        def run(conn: sqlite3.Connection, world: World) -> Written:
+            return alias_by_hand(self._store, conn, world, viewer, target, alias)
+
+        await self._commit(run)
+
+    async def _wake_sleepers(self) -> None:
+        for sleeper in due_to_wake(self.world):
+            place = self.world.entities[sleeper].place
+            woken = apply(self.world, SetAttribute(entity=sleeper, name="status", value="awake"))
+            intent = Intent(type="action", verb="wake", text="", summary="woke", actor=sleeper, place=place)
+            verdict = Verdict(intent, Outcome(is_valid=True), 0, (), woken)
+            happening = Happening(verdict, self.world.now, place, ((sleeper, "full"),))
+            await self._write(Beat(sleeper, "", "schedule", self.world, woken, (happening,)))
+
+    async def _beat(self, entity: EntityId, given: tuple[str, Sequence[Intent]] | None) -> bool:
+        """One beat of `entity`; False when it failed and left no trace."""
+        self._emit(BeatStarted(round=self.world.round, entity=entity))
+        try:
+            if given is not None:
+                prose, intents, template = given[0], list(given[1]), _BY_HAND
+            else:
+                prompt = await self._actor.draft(self.world, entity)
+                template = prompt.template
+                prose = await self._actor.answer(self.world, prompt, lambda piece: self._emit(ProseStreamed(entity=entity, text=piece)))
+                if not prose:
+                    raise ModelError("The model answered with nothing.", "Try again, or choose another model for the task actor.")
+                intents = await self._decoder.decode(self.world, entity, prose)
+            beat = await plan(self._referee, self.world, entity, prose, template, intents)
+        except ModelError as error:
+            self._emit(BeatFailed(entity=entity, reason=str(error)))
+            return False
+        await self._write(beat)
+        self._emit(BeatEnded(round=self.world.round, entity=entity, now=self.world.now, prose=prose))
+        return True
+
+    async def _write(self, beat: Beat) -> None:
+        await self._commit(lambda conn, world: write(self._store, conn, beat, world))
+
+    async def _commit(self, run: Callable[[sqlite3.Connection, World], Written]) -> None:
+        """Write over the world as it is now, take the new one, tell. A cancellation that arrives meanwhile waits for the end."""
+        writing = asyncio.ensure_future(self._committed(run))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await writing
+            raise
+
+    async def _committed(self, run: Callable[[sqlite3.Connection, World], Written]) -> None:
+        async with self._writer:  # the world in memory and the one on disk change together
+            written = await self._store.db.write(lambda conn: run(conn, self.world))
+            self.world = written.world
+            for event in written.events:
+                self._emit(event)

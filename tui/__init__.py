@@ -1,0 +1,1 @@
+"""The terminal interface. Imports the engine, which never imports it."""
