@@ -69,7 +69,7 @@ def build(
     sections = [
         *fixed.values(),
         Section(
-            key="knowledge", title="What you know", text="\n".join(f"  - {' '.join(scene.say(k.text).split())}" for k in facts),
+            key="knowledge", title="What you know", text="\n".join(f"  - {scene.say(k.text)}" for k in facts),
             sources=tuple(k.source for k in facts), why_empty="" if facts else "nothing it knows bears on this moment",
         ),
         Section(

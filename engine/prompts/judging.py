@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from engine.mind.handles import Handles
+from engine.mind.whereabouts import where
 from engine.prompts.scene import Scene
 from engine.prompts.templates import Template, load
 from engine.records.base import EntityId
@@ -16,12 +17,12 @@ _REPORT = PromptReport(context_window=0, reserved=0, tokens=0)
 def decode_prompt(world: World, actor: EntityId, prose: str) -> tuple[Prompt, Handles]:
     """The call that splits `prose` into intents, and the handles its reply will use."""
     scene, handles = Scene(world, actor), Handles()
-    lines = [f"{handles.person(actor)}: you, {_own_name(scene)}"]
-    lines += [f"{handles.person(i)}: {scene.name(i)} (here)" for i in scene.senses.here]
-    lines += [f"{handles.person(i)}: {scene.name(i)} (thing, here)" for i in scene.senses.things]
-    lines += [f"{handles.person(e.id)}: {scene.name(e.id)} (thing, carried by you)" for e in scene.carried]
+    lines = [f"{handles.of(actor)}: you, {_own_name(scene)}"]
+    lines += [f"{handles.of(i)}: {scene.name(i)} (here)" for i in scene.senses.here]
+    lines += [f"{handles.of(i)}: {scene.name(i)} (thing, here)" for i in scene.senses.things]
+    lines += [f"{handles.of(i)}: {scene.name(i)} (thing, carried by you)" for i in scene.senses.carried]
     for _, place, ids in scene.senses.beyond:
-        lines += [f"{handles.person(i)}: {scene.name(i)} (beyond, in {world.places[place].name})" for i in ids]
+        lines += [f"{handles.of(i)}: {scene.name(i)} (beyond, {where(world.places[place])})" for i in ids]
     ways = [f"{handles.way(p.id)}: {scene.way(p)}" for p in scene.ways()]
     sections = [
         Section(key="who", title="Who", text="\n".join(lines)),
@@ -34,12 +35,12 @@ def decode_prompt(world: World, actor: EntityId, prose: str) -> tuple[Prompt, Ha
 def referee_prompt(world: World, intent: Intent) -> tuple[Prompt, Handles]:
     """The call that judges one action. It holds no more than the actor itself may know."""
     scene, handles = Scene(world, intent.actor), Handles()
-    actor = f"{handles.person(intent.actor)}: {_own_name(scene)}"
+    actor = f"{handles.of(intent.actor)}: {_own_name(scene)}"
     present: list[str] = []
     for entity in scene.around:
         other = world.entities[entity]
         thing = "" if other.agent else " (thing, carried by you)" if other.holder == intent.actor else " (thing)"
-        present.append(f"{handles.person(entity)}: {scene.name(entity)}{thing}{scene.looks(entity)}")
+        present.append(f"{handles.of(entity)}: {scene.name(entity)}{thing}{scene.looks(entity)}")
     ways = [f"{handles.way(p.id)}: {scene.way(p)}" for p in scene.ways()]
     deed = handles.replace_tokens(intent.summary) or intent.text
     sections = [

@@ -4,11 +4,13 @@ from collections.abc import Iterable
 
 from engine.mind.aliases import names_for
 from engine.mind.perception import Senses, reach
+from engine.mind.render import render
+from engine.mind.whereabouts import where
 from engine.records.base import EntityId
 from engine.records.prompts import KnownThing, Section
-from engine.records.tokens import substitute
+from engine.records.tokens import referred
 from engine.records.world import Entity, Portal, World
-from engine.world.access import is_awake, is_dark, visible_attributes
+from engine.world.access import is_awake, visible_attributes
 from engine.world.clock import present_words
 
 _ASIDE = ("name", "label", "appearance", "status")
@@ -28,9 +30,8 @@ class Scene:
         self.world = world
         self.me: Entity = world.entities[viewer]
         self.senses: Senses = reach(world, viewer)
-        self.carried = [e for e in world.entities.values() if e.holder == viewer]
-        seen = [i for _, _, ids in self.senses.beyond for i in ids]
-        self.around: list[EntityId] = [*self.senses.here, *self.senses.things, *(e.id for e in self.carried), *seen]
+        seen = [i for beyond in self.senses.beyond for i in beyond.seen]
+        self.around: list[EntityId] = [*self.senses.here, *self.senses.things, *self.senses.carried, *seen]
         """Everybody and everything that can be pointed at, nearest first."""
         self.names = names_for(world, viewer, self.around)
 
@@ -41,16 +42,13 @@ class Scene:
         return names_for(self.world, self.me.id, [entity])[entity]
 
     def say(self, text: str) -> str:
-        """Stored text with its reference tokens as the viewer's names."""
-        return substitute(text, self.name)
+        """Stored text on one line with its reference tokens as the viewer's names."""
+        return render(text, {i: self.name(i) for i in referred(text)})
 
     def place(self) -> str:
-        """`the taproom. A long low room.`"""
+        """`in the taproom. A long low room.`"""
         found = self.world.places.get(self.me.place or "")
-        if found is None:
-            return "nowhere in particular."
-        description = " ".join(self.say(found.description).split())
-        return f"{found.name}. {description}".rstrip()
+        return f"{where(found)}. {self.say(found.description)}".rstrip() if found else "nowhere."
 
     def looks(self, entity: EntityId) -> str:
         """What the viewer can see of another, for a list: `: a thin woman in a soaked coat (asleep)`."""
@@ -59,7 +57,7 @@ class Scene:
         parts = [lower_first(known["appearance"].strip().rstrip("."))] if known.get("appearance") else []
         parts += [f"{k.replace('_', ' ')}: {v}" for k, v in known.items() if k not in _ASIDE and other.attributes[k].public]
         status = "" if is_awake(other) or not other.agent else f" ({known.get('status', 'asleep')})"
-        text = "; ".join(" ".join(self.say(part).split()) for part in parts)
+        text = "; ".join(self.say(part) for part in parts)
         return (f": {text}" if text else "") + status
 
     def way(self, portal: Portal) -> str:
@@ -79,22 +77,21 @@ def _block(title: str, lines: Iterable[str]) -> str:
 
 def moment(scene: Scene) -> Section:
     """This moment: the time in words, the place, what is carried."""
-    lines = [present_words(scene.world.now), f"You are in {scene.place()}" if scene.me.place else "You are nowhere."]
-    if scene.carried:
-        lines.append("You carry: " + ", ".join(scene.name(e.id) for e in scene.carried) + ".")
+    lines = [present_words(scene.world.now), f"You are {scene.place()}"]
+    if scene.senses.carried:
+        lines.append("You carry: " + ", ".join(scene.name(i) for i in scene.senses.carried) + ".")
     return Section(key="moment", title="This moment", text="\n".join(lines))
 
 
 def perceived(scene: Scene) -> Section:
     """What you perceive: who and what is here, who is seen beyond, the ways out."""
-    senses, place = scene.senses, scene.world.places.get(scene.me.place or "")
-    dark = place is not None and is_dark(place)
+    senses = scene.senses
     blocks = [
         _block("Here with you:", (scene.name(i) + scene.looks(i) for i in senses.here)) or (
-            "It is too dark to see." if dark else "You are alone."
+            "It is too dark to see." if senses.dark else "You are alone."
         ),
         _block("Things here:", (scene.name(i) + scene.looks(i) for i in senses.things)),
-        _block("Beyond:", (f"{scene.name(i)}, in {scene.world.places[p].name}" for _, p, ids in senses.beyond for i in ids)),
+        _block("Beyond:", (f"{scene.name(i)}, {where(scene.world.places[p])}" for _, p, ids in senses.beyond for i in ids)),
         _block("Ways out:", (scene.way(portal) for portal in scene.ways())),
     ]
     return Section(key="senses", title="What you perceive", text="\n".join(b for b in blocks if b))
@@ -105,7 +102,7 @@ def identity(scene: Scene) -> Section:
     known = visible_attributes(scene.me, scene.me.id)
     first = [k for k in ("name", "appearance") if k in known]
     rest = [k for k in known if k not in _ASIDE]
-    lines = [f"{k.replace('_', ' ').capitalize()}: {' '.join(scene.say(known[k]).split())}" for k in [*first, *rest]]
+    lines = [f"{k.replace('_', ' ').capitalize()}: {scene.say(known[k])}" for k in [*first, *rest]]
     if scene.me.voice:
         lines += ["You speak like this:", *(f'  "{" ".join(line.split())}"' for line in scene.me.voice)]
     return Section(key="self", title="Who you are", text="\n".join(lines), why_empty="" if lines else "nothing is written about it")

@@ -15,6 +15,7 @@ from engine.records.world import Move, SetPortal, World
 from engine.storage.store import Store
 from engine.turns.referee import Referee, Verdict
 from engine.world.clock import advance
+from engine.world.index import with_entities
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +105,18 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
 def _with_edits(beat: Beat, current: World) -> World:
     if current is beat.before:
         return beat.after
-    edited = {
-        i: beat.after.entities[i].model_copy(update={"aliases": e.aliases})
-        for i, e in current.entities.items() if e.aliases is not beat.before.entities[i].aliases
-    }
-    return beat.after.model_copy(update={"entities": {**beat.after.entities, **edited}})
+    return with_entities(
+        beat.after,
+        [
+            beat.after.entities[i].model_copy(update={"aliases": mind.aliases})
+            for i, mind in current.entities.items() if mind.aliases is not beat.before.entities[i].aliases
+        ],
+    )
 
 
 def _entry(happening: Happening, viewer: EntityId, grasp: Grasp, round_: int) -> NewBufferEntry:
     intent = happening.verdict.intent
-    perceived = as_perceived(intent, viewer, grasp)
-    if viewer != intent.actor and intent.type == "action":
-        # The prose of a deed names others as its actor does; witnesses keep the summary, which has tokens.
-        perceived = perceived.model_copy(update={"text": ""})
+    perceived = as_perceived(intent, viewer, grasp).model_copy(update={"place": intent.place})
     after = happening.verdict.world.entities[viewer]
     return NewBufferEntry(
         owner_id=viewer, timestamp=happening.at, location_id=after.place, round=round_, intent=perceived,
@@ -166,5 +166,4 @@ def with_alias(world: World, viewer: EntityId, target: EntityId, alias: str | No
     """The world in which `viewer` calls `target` by `alias`, or has no alias for it when None."""
     mind = world.entities[viewer]
     aliases = {k: v for k, v in mind.aliases.items() if k != target} | ({target: alias} if alias else {})
-    entities = {**world.entities, viewer: mind.model_copy(update={"aliases": aliases})}
-    return world.model_copy(update={"entities": entities})
+    return with_entities(world, [mind.model_copy(update={"aliases": aliases})])

@@ -6,7 +6,7 @@ from engine.errors import BadOutputError
 from engine.llm.protocol import ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
-from engine.mind.aliases import is_name, tokenize
+from engine.mind.aliases import tokenize, vocabulary
 from engine.mind.handles import Handles
 from engine.prompts.judging import decode_prompt
 from engine.prompts.scene import Scene
@@ -46,18 +46,11 @@ class Decoder:
 
 
 def known_names(world: World, viewer: EntityId) -> dict[str, EntityId]:
-    """What `viewer` may call others in prose: aliases, labels of those around, and the parts of names that fit one entity only."""
+    """What `viewer` may call itself and others in prose: of all it has an alias for, and of those around."""
     me, scene = world.entities[viewer], Scene(world, viewer)
-    names = {alias: target for target, alias in me.aliases.items()} | {scene.name(i): i for i in scene.around}
+    names = vocabulary(world, viewer, [*scene.around, *me.aliases])
     own = me.attributes.get("name")
-    if own is not None and own.may_know(viewer):
-        names[own.value] = viewer
-    parts: dict[str, set[EntityId]] = {}
-    for name, target in names.items():
-        for part in name.split() if is_name(name) else ():
-            if len(part) > 2 and part[0].isupper():
-                parts.setdefault(part, set()).add(target)
-    return {part: next(iter(ids)) for part, ids in parts.items() if len(ids) == 1} | names
+    return names | ({own.value: viewer} if own is not None and own.may_know(viewer) else {})
 
 
 def _intent(wire: WireIntent, actor: EntityId, handles: Handles, names: Mapping[str, EntityId]) -> Intent | None:
@@ -69,11 +62,8 @@ def _intent(wire: WireIntent, actor: EntityId, handles: Handles, names: Mapping[
         text = text.strip('"“”«» ')
     if not text:
         return None
-    ids = [handles.id(handle) for handle in wire.targets]
-    ways = {handle.strip("[]: ").upper(): handles.id(handle) for handle in wire.targets}
-    portal = next((i for handle, i in ways.items() if handle.startswith("L") and i), None)
-    people = tuple(dict.fromkeys(i for handle, i in zip(wire.targets, ids, strict=True) if i and i != portal and i != actor
-                                 and handle.strip("[]: ").upper().startswith("P")))
+    portal = next((i for handle in wire.targets if (i := handles.id(handle, "L"))), None)
+    people = tuple(dict.fromkeys(i for handle in wire.targets if (i := handles.id(handle, "P")) and i != actor))
     summary = ""
     if wire.type == "action":
         summary = tokenize(handles.tokens(clean(wire.summary)), names).strip().rstrip(".")

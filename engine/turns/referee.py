@@ -88,9 +88,9 @@ def _applied(world: World, deltas: Sequence[Delta]) -> tuple[World, tuple[Delta,
 
 def _delta(world: World, change: WireChange, handles: Handles, intent: Intent) -> Delta | None:
     """A wire change as a delta; None when it names nothing real or goes beyond what a referee may change."""
-    target, to = handles.id(change.target), handles.id(change.to)
-    way = change.target.strip("[]: ").upper().startswith("L")
-    if target is None or way != (change.kind in ("open", "close", "lock")):
+    target = handles.id(change.target, "L" if change.kind in ("open", "close", "lock") else "P")
+    to = handles.id(change.to, "L" if change.kind == "move" else "P")
+    if target is None:
         return None
     match change.kind:
         case "open":
