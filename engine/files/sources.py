@@ -1,0 +1,138 @@
+"""Which files make up a world, and their texts. Bounded, and never outside the world's own folder."""
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.files.problems import Mark, Report, meant, near, quoted
+from engine.files.yamltree import Source
+
+MAX_FILE_BYTES = 2 * 1024 * 1024
+MAX_WORLD_BYTES = 16 * 1024 * 1024
+MAX_FILES = 2000
+SECTIONS = ("places", "entities", "lore")
+"""Folders of a world, and the keys of the same name in `world.yaml`."""
+_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a world, in reading order."""
+
+    slug: str
+    """Name of the folder, or of the single file without its ending."""
+    head: Source | None
+    """`world.yaml`, or None when it could not be read."""
+    items: list[tuple[str, Source]] = field(default_factory=list)
+    """Section and text of the files in `places/`, `entities/` and `lore/`, by name."""
+    names: list[str] = field(default_factory=list)
+    """All files in reading order, for sorting problems."""
+    lost: bool = False
+    """A file could not be read: what it held is unknown."""
+
+
+def gather(path: Path, report: Report) -> Files:
+    """The texts of the world at `path`: a folder, its `world.yaml`, or any single YAML file that holds a whole world."""
+    folder, file, slug = _place(path)
+    if file is None:
+        _no_head(path, report)
+        return Files(slug=slug, head=None, names=[str(path)], lost=True)
+    head = _read(file, file.parent, report)
+    if folder is None:
+        return Files(slug=slug, head=head, names=[str(file)], lost=head is None)
+    names, items, lost, total = [str(file)], [], False, len(head.text) if head else 0
+    other = file.with_name("world.yml")
+    if file != other and other.exists():
+        report.add(_top(other), "", "a world has one head file", f"remove this one or {file.name}")
+    _strangers(folder, report)
+    for section, file in _listed(folder):
+        names.append(str(file))
+        if len(names) > MAX_FILES:
+            report.add(_top(file), "", f"a world may hold {MAX_FILES} files, this one is beyond that", "put several items in one file")
+            lost = True
+            break
+        source = _read(file, folder, report)
+        lost = lost or source is None
+        if source:
+            total += len(source.text)
+            items.append((section, source))
+        if total > MAX_WORLD_BYTES:
+            report.add(_top(file), "", f"the files of this world hold more than {MAX_WORLD_BYTES // 1024 // 1024} MiB")
+            lost = True
+            break
+    return Files(slug=slug, head=head, items=items, names=names, lost=lost or head is None)
+
+
+def head_of(path: Path, report: Report) -> tuple[str, Source | None]:
+    """Slug and head file of the world at `path`, without a look at its other files."""
+    _, file, slug = _place(path)
+    if file is None:
+        _no_head(path, report)
+    return slug, _read(file, file.parent, report) if file else None
+
+
+def _place(path: Path) -> tuple[Path | None, Path | None, str]:
+    """Folder (None for a world in a single file), head file (None when missing) and slug of the world at `path`."""
+    if not path.is_dir() and path.name not in ("world.yaml", "world.yml"):
+        return None, path, path.stem or "world"
+    folder = path if path.is_dir() else path.parent
+    slug = folder.name or folder.resolve().name or "world"
+    heads = [file for suffix in _SUFFIXES if (file := folder / f"world{suffix}").exists()]
+    return folder, heads[0] if heads else None, slug
+
+
+def _listed(folder: Path) -> Iterator[tuple[str, Path]]:
+    for section in SECTIONS:
+        if (folder / section).is_dir():
+            for file in sorted((folder / section).iterdir(), key=lambda found: found.name):
+                if file.suffix in _SUFFIXES and not file.name.startswith("."):
+                    yield section, file
+
+
+def _strangers(folder: Path, report: Report) -> None:
+    """Report folders that look like misspelt sections: their files would be silently left out."""
+    for child in sorted(folder.iterdir()):
+        if child.is_dir() and child.name not in SECTIONS and not child.name.startswith("."):
+            names = near(child.name, SECTIONS)
+            if names and any(file.suffix in _SUFFIXES for file in child.iterdir()):
+                report.add(_top(child), "", f"no folder {quoted(child.name)} belongs to a world, its files are not read", meant(names))
+
+
+def _read(path: Path, folder: Path, report: Report) -> Source | None:
+    """The text of one file, or None after reporting why there is none."""
+    problem, hint = "", ""
+    try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            problem, hint = "a link that leads out of the world's folder", "put the file itself here"
+        elif not stat.S_ISREG(path.stat().st_mode):
+            problem = "not a file"
+        else:
+            with path.open("rb") as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+            if len(data) > MAX_FILE_BYTES:
+                problem, hint = f"larger than {MAX_FILE_BYTES // 1024 // 1024} MiB", "split it into several files"
+            else:
+                text = data.decode("utf-8-sig")
+                return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
+    except FileNotFoundError:
+        problem, hint = "there is no such file or folder", "give the folder that holds world.yaml"
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        mark = Mark(file=str(path), line=before.count(b"\n") + 1, column=column)
+        report.add(mark, "", "not UTF-8 text", "save the file as UTF-8")
+        return None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        problem = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    report.add(_top(path), "", problem, hint)
+    return None
+
+
+def _no_head(folder: Path, report: Report) -> None:
+    found = near("world.yaml", [child.name for child in folder.iterdir()]) if folder.is_dir() else []
+    report.add(_top(folder), "", "no world.yaml in this folder", meant(found) or "give the folder that holds world.yaml")
+
+
+def _top(path: Path) -> Mark:
+    return Mark(file=str(path), line=1, column=1)
