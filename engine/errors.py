@@ -47,3 +47,7 @@ class HandoffError(OthermindsError):
 
 class CommandError(OthermindsError):
     """A person asked for something that cannot be done, or not understood."""
+
+
+class RuleError(OthermindsError):
+    """A change to the world is impossible. The world is as before; the text names nobody, so anyone may read it."""

@@ -1,0 +1,73 @@
+"""Names as they stand in speech: where one begins and ends, and which words are no names."""
+
+import re
+from collections.abc import Iterator
+
+from engine.mind.wordlists import COMMON, ED_NAMES, PARTICLES, TITLES
+
+_WORD = re.compile(r"[^\W\d_](?:[\w'\u2019-]*\w)?")
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
+
+
+def core(name: str) -> tuple[str, ...]:
+    """The words of a name that tell somebody apart: lower case, without titles and particles; all of them when nothing else is left."""
+    words = tuple(word.strip(".,").casefold() for word in name.split())
+    return tuple(word for word in words if word not in TITLES and word not in PARTICLES) or words
+
+
+def is_part(part: str, whole: str) -> bool:
+    """Whether all that `part` says is said by `whole` too: `Master Harrow` of `Bryn Harrow`, `Bryn` of itself."""
+    return set(core(part)) <= set(core(whole))
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether a capitalised word is more likely no name: `Sorry`, `Leaving`, `Finished`, `Swedish`."""
+    low = word.casefold().replace("\u2019", "'")
+    if low in COMMON or (low.endswith("ed") and len(low) > 4 and low not in ED_NAMES):
+        return True
+    return (low.endswith("ing") and len(low) > 5) or (low.endswith("ish") and len(low) > 4)
+
+
+def name_at(text: str, start: int) -> tuple[str, int] | None:
+    """A name that begins at `start`, as spoken, and where it ends: up to three capitalised words, with titles and particles.
+
+    None for words that are no names, for a name in the possessive (`Bryn's brother`) and for words all in capitals in a shout.
+    """
+    words: list[re.Match[str]] = []
+    capitals, end = 0, start
+    for match in _words_from(text, start):
+        word = match.group()
+        proper = word[0].isupper()
+        if not proper and word not in PARTICLES:
+            break
+        plain = word.casefold()
+        if proper and plain not in TITLES and plain not in PARTICLES:
+            if is_ordinary(word) or capitals == 3:
+                break
+            capitals += 1
+        words.append(match)
+    while words and words[-1].group()[0].islower():
+        words.pop()
+    named = [match for match in words if match.group()[0].isupper() and match.group().casefold() not in TITLES | PARTICLES]
+    if not named or _POSSESSIVE.search(words[-1].group()):
+        return None
+    end = words[-1].end()
+    name = " ".join(text[words[0].start() : end].split())
+    return (name, end) if not _is_shouted(name, text) else None
+
+
+def _words_from(text: str, start: int) -> Iterator[re.Match[str]]:
+    """Words that follow each other with nothing but a space between them, or a full stop after an abbreviated title."""
+    at = start
+    while match := _WORD.match(text, at):
+        yield match
+        at = match.end()
+        if text[at : at + 2] == ". " and match.group().casefold() in TITLES and len(match.group()) <= 3:
+            at += 1
+        if text[at : at + 1] != " ":
+            return
+        at += 1
+
+
+def _is_shouted(name: str, text: str) -> bool:
+    return name.isupper() and len(name) > 1 and text.isupper() and " " in text.strip()
