@@ -1,0 +1,138 @@
+"""Tier 1 in a save: the buffers, and the archive of what left them."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from engine.records.base import BufferId, EntityId, LedgerId, RunId
+from engine.records.intents import Intent, Outcome
+from engine.records.memory import ArchivedEntry, BufferEntry, Fate, NewBufferEntry, Pin
+from engine.storage.numbers import next_number
+from engine.storage.rows import Row, marks, time_text
+
+_COLUMNS = "seq, id, owner_id, timestamp, location_id, round, intent_json, outcome_json, grasp, pinned"
+_ADD = """
+INSERT INTO buffer_entries (seq, id, owner_id, timestamp, location_id, round, kind, intent_json, outcome_json, grasp, pinned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+OF_OWNER = f"SELECT {_COLUMNS} FROM buffer_entries WHERE owner_id = ? ORDER BY timestamp, seq"
+_GET = f"SELECT {_COLUMNS} FROM buffer_entries WHERE id = ?"
+_FIND = f"""
+SELECT {_COLUMNS} FROM buffer_entries WHERE id IN (%s) UNION ALL SELECT {_COLUMNS} FROM buffer_archive WHERE id IN (%s)
+"""
+_SET_PIN = "UPDATE buffer_entries SET pinned = ? WHERE id = ?"
+_ARCHIVE = """
+INSERT INTO buffer_archive (seq, id, owner_id, timestamp, location_id, round, kind, intent_json, outcome_json, grasp, pinned,
+    fate, run_id, ledger_id)
+SELECT seq, id, owner_id, timestamp, location_id, round, kind, intent_json, outcome_json, grasp, pinned, ?, ?, ?
+FROM buffer_entries WHERE id = ?
+"""
+_REMOVE = "DELETE FROM buffer_entries WHERE id = ?"
+ARCHIVED = f"SELECT {_COLUMNS}, fate, run_id, ledger_id FROM buffer_archive WHERE owner_id = ? ORDER BY timestamp, seq"
+_COUNT = "SELECT count(*) FROM buffer_entries WHERE owner_id = ?"
+_COUNTS = "SELECT (SELECT count(*) FROM buffer_entries), (SELECT count(*) FROM buffer_archive)"
+
+_BATCH = 400
+"""Ids in one statement. SQLite takes 32,766 values; few are enough to make the rest of a call cheap."""
+
+
+class BufferRepository:
+    """Reads and writes buffer entries. Never loses one: what leaves the buffer goes to the archive in the same transaction."""
+
+    def add(self, conn: sqlite3.Connection, entry: NewBufferEntry) -> BufferEntry:
+        """Write an entry and give it its id and place in the order of writing."""
+        seq, key = next_number(conn, "buf")
+        conn.execute(
+            _ADD,
+            (
+                seq,
+                key,
+                entry.owner_id,
+                time_text(entry.timestamp),
+                entry.location_id,
+                entry.round,
+                entry.intent.type,
+                entry.intent.model_dump_json(),
+                entry.outcome.model_dump_json() if entry.outcome else None,
+                entry.grasp,
+                entry.pinned,
+            ),
+        )
+        return BufferEntry(id=key, seq=seq, **{name: getattr(entry, name) for name in NewBufferEntry.model_fields})
+
+    def of_owner(self, conn: sqlite3.Connection, owner: EntityId) -> list[BufferEntry]:
+        """The buffer of one entity, chronological."""
+        return [_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
+
+    def count(self, conn: sqlite3.Connection, owner: EntityId) -> int:
+        """How many entries an entity's buffer holds."""
+        [(found,)] = conn.execute(_COUNT, (owner,)).fetchall()
+        return int(found)
+
+    def counts(self, conn: sqlite3.Connection) -> tuple[int, int]:
+        """Entries in all buffers, and in the archive."""
+        [(held, archived)] = conn.execute(_COUNTS).fetchall()
+        return int(held), int(archived)
+
+    def get(self, conn: sqlite3.Connection, key: BufferId) -> BufferEntry | None:
+        """An entry that is still in a buffer."""
+        rows = conn.execute(_GET, (key,)).fetchall()
+        return _entry(rows[0]) if rows else None
+
+    def find(self, conn: sqlite3.Connection, keys: Iterable[BufferId]) -> list[BufferEntry]:
+        """Entries in buffer or archive, chronological. Unknown ids are left out."""
+        wanted = list(dict.fromkeys(keys))
+        found: list[BufferEntry] = []
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            holes = marks(len(batch))
+            found += [_entry(row) for row in conn.execute(_FIND % (holes, holes), [*batch, *batch])]
+        return sorted(found, key=lambda entry: (entry.timestamp, entry.seq))
+
+    def set_pin(self, conn: sqlite3.Connection, key: BufferId, pin: Pin) -> None:
+        """Pin an entry or let go of it. Raises `KeyError` when it is not in a buffer."""
+        if conn.execute(_SET_PIN, (pin, key)).rowcount != 1:
+            raise KeyError(key)
+
+    def archive(
+        self,
+        conn: sqlite3.Connection,
+        entries: Sequence[BufferEntry],
+        fate: Fate,
+        run_id: RunId,
+        ledger_of: Mapping[BufferId, LedgerId],
+    ) -> None:
+        """Move entries to the archive. Promoted ones name in `ledger_of` the ledger entry that holds them.
+
+        Raises `KeyError` when an entry is not in a buffer, or was promoted to nowhere.
+        """
+        for entry in entries:
+            ledger = ledger_of[entry.id] if fate == "promoted" else None
+            if conn.execute(_ARCHIVE, (fate, run_id, ledger, entry.id)).rowcount != 1:
+                raise KeyError(entry.id)
+            conn.execute(_REMOVE, (entry.id,))
+
+    def archived(self, conn: sqlite3.Connection, owner: EntityId) -> list[ArchivedEntry]:
+        """What left an entity's buffer, chronological."""
+        return [
+            ArchivedEntry(entry=_entry(row[:10]), fate=row[10], run_id=row[11], ledger_id=row[12])
+            for row in conn.execute(ARCHIVED, (owner,))
+        ]
+
+
+def _entry(row: Row) -> BufferEntry:
+    seq, key, owner, timestamp, location, number, intent, outcome, grasp, pinned = row
+    return BufferEntry.model_validate(
+        {
+            "id": key,
+            "seq": seq,
+            "owner_id": owner,
+            "timestamp": datetime.fromisoformat(timestamp),
+            "location_id": location,
+            "round": number,
+            "intent": Intent.model_validate_json(intent),
+            "outcome": Outcome.model_validate_json(outcome) if outcome is not None else None,
+            "grasp": grasp,
+            "pinned": pinned,
+        }
+    )

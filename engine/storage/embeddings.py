@@ -1,0 +1,61 @@
+"""Vectors of ledger entries in a save, apart from the entries so that reading those stays fast."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from engine.errors import SaveError
+from engine.records.base import EntityId, LedgerId
+from engine.storage.rows import Row
+
+OwnerKind = Literal["ledger"]
+"""What kind of row a vector belongs to."""
+
+_PUT = """
+INSERT INTO embeddings (owner_kind, id, model, dim, vector) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (owner_kind, id, model) DO UPDATE SET dim = excluded.dim, vector = excluded.vector
+"""
+SINCE = """
+SELECT entry.id, held.vector FROM ledger_entries AS entry
+CROSS JOIN embeddings AS held ON held.owner_kind = 'ledger' AND held.id = entry.id AND held.model = ?
+WHERE entry.owner_id = ? AND entry.seq > ? ORDER BY entry.seq
+"""
+MISSING = """
+SELECT entry.id FROM ledger_entries AS entry
+WHERE entry.owner_id = ? AND NOT EXISTS (
+    SELECT 1 FROM embeddings AS held WHERE held.owner_kind = 'ledger' AND held.id = entry.id AND held.model = ?
+) ORDER BY entry.seq
+"""
+
+
+class EmbeddingRepository:
+    """Reads and writes vectors: little-endian float32, each with the id of the model that made it.
+
+    Vectors of different models are never given together. A ledger entry that is rewritten loses its vectors.
+    """
+
+    def put(self, conn: sqlite3.Connection, owner_kind: OwnerKind, key: LedgerId, model: str, dim: int, blob: bytes) -> None:
+        """Keep the vector of a row, in place of an older one by the same model.
+
+        Raises `SaveError` when the blob's length is not that of `dim` numbers.
+        """
+        if len(blob) != 4 * dim:
+            raise SaveError(f"A vector by {model} has {len(blob)} bytes instead of {4 * dim}.", "Nothing was written.")
+        conn.execute(_PUT, (owner_kind, key, model, dim, blob))
+
+    def of_owner(self, conn: sqlite3.Connection, owner: EntityId, model: str) -> tuple[list[LedgerId], list[bytes]]:
+        """Ids and vectors of an owner's ledger entries, in order of writing. Entries without a vector are left out."""
+        return self.since(conn, owner, model, 0)
+
+    def since(self, conn: sqlite3.Connection, owner: EntityId, model: str, seq: int) -> tuple[list[LedgerId], list[bytes]]:
+        """As `of_owner`, for ledger entries with a higher `seq` only. Does not show which older ones were rewritten."""
+        return _columns(conn.execute(SINCE, (model, owner, seq)))
+
+    def missing(self, conn: sqlite3.Connection, owner: EntityId, model: str) -> list[LedgerId]:
+        """Ledger entries of an owner that `model` has not embedded as they are worded now, in order of writing."""
+        return [key for (key,) in conn.execute(MISSING, (owner, model))]
+
+
+def _columns(rows: Iterable[Row]) -> tuple[list[LedgerId], list[bytes]]:
+    found: Sequence[Row] = list(rows)
+    return [row[0] for row in found], [row[1] for row in found]

@@ -1,0 +1,91 @@
+"""Handoff runs in a save, failed ones too."""
+
+import sqlite3
+from datetime import datetime
+
+from engine.records.base import EntityId, RunId
+from engine.records.memory import HandoffRun
+from engine.storage.numbers import next_number
+from engine.storage.rows import Row, list_text, text_list, time_text
+
+_COLUMNS = """
+id, owner_id, round, timestamp, cause, reason, status, error, candidates_json, prompt, reply, model, template, notes_json,
+added, updated, promoted, forgotten, pinned
+"""
+_ADD = f"INSERT INTO handoff_runs (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+OF_OWNER = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? ORDER BY seq DESC LIMIT ?"
+_LOG = "INSERT INTO run_log (run_id, seconds) VALUES (?, ?)"
+
+
+class HandoffRepository:
+    """Reads and writes handoff runs."""
+
+    def add(self, conn: sqlite3.Connection, run: HandoffRun) -> HandoffRun:
+        """Write a run. Whatever its `id` was, the returned run has the one it is kept under."""
+        seq, key = next_number(conn, "run")
+        kept = run.model_copy(update={"id": key})
+        conn.execute(
+            _ADD,
+            (
+                seq,
+                key,
+                run.owner_id,
+                run.round,
+                time_text(run.timestamp),
+                run.trigger,
+                run.reason,
+                run.status,
+                run.error,
+                list_text(run.candidate_ids),
+                run.prompt,
+                run.reply,
+                run.model,
+                run.template,
+                list_text(run.notes),
+                run.added,
+                run.updated,
+                run.promoted,
+                run.forgotten,
+                run.pinned,
+            ),
+        )
+        return kept
+
+    def of_owner(self, conn: sqlite3.Connection, owner: EntityId, limit: int = 50) -> list[HandoffRun]:
+        """The newest runs of an entity, newest first."""
+        return [_run(row) for row in conn.execute(OF_OWNER, (owner, limit))]
+
+    def last(self, conn: sqlite3.Connection, owner: EntityId) -> HandoffRun | None:
+        """The newest run of an entity, committed or failed."""
+        found = self.of_owner(conn, owner, 1)
+        return found[0] if found else None
+
+    def log_time(self, conn: sqlite3.Connection, run_id: RunId, seconds: float) -> None:
+        """Note how long a run's model call took, in seconds of wall-clock time."""
+        conn.execute(_LOG, (run_id, seconds))
+
+
+def _run(row: Row) -> HandoffRun:
+    return HandoffRun.model_validate(
+        {
+            "id": row[0],
+            "owner_id": row[1],
+            "round": row[2],
+            "timestamp": datetime.fromisoformat(row[3]),
+            "trigger": row[4],
+            "reason": row[5],
+            "status": row[6],
+            "error": row[7],
+            "candidate_ids": text_list(row[8]),
+            "prompt": row[9],
+            "reply": row[10],
+            "model": row[11],
+            "template": row[12],
+            "notes": text_list(row[13]),
+            "added": row[14],
+            "updated": row[15],
+            "promoted": row[16],
+            "forgotten": row[17],
+            "pinned": row[18],
+        }
+    )

@@ -1,0 +1,199 @@
+"""Tier 2 in a save: ledger entries, what they were made of and whom they involve."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from engine.records.base import BufferId, EntityId, LedgerId, PlaceId
+from engine.records.memory import LedgerEntry, NewLedgerEntry
+from engine.storage import ledger_search
+from engine.storage.numbers import next_number
+from engine.storage.rows import Row, list_text, marks, text_list, time_text
+
+_COLUMNS = "seq, id, owner_id, timestamp, ended, location_id, involved_json, content, quotes_json, importance, mode, run_id, version"
+_ADD = f"INSERT INTO ledger_entries ({_COLUMNS}, plain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)"
+_REWRITE = f"""
+UPDATE ledger_entries SET timestamp = ?, ended = ?, location_id = ?, involved_json = ?, content = ?, quotes_json = ?, importance = ?,
+    mode = ?, run_id = ?, version = version + 1, plain = ?
+WHERE id = ? AND owner_id = ? RETURNING {_COLUMNS}
+"""
+_GET = f"SELECT {_COLUMNS} FROM ledger_entries WHERE id IN (%s)"
+OF_OWNER = f"SELECT {_COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
+NEWEST = f"SELECT {_COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
+_ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_SOURCES = "SELECT buffer_id FROM ledger_sources WHERE ledger_id = ? ORDER BY buffer_id"
+_HOLDING = """
+SELECT source.buffer_id, entry.id FROM ledger_sources AS source JOIN ledger_entries AS entry ON entry.id = source.ledger_id
+WHERE source.buffer_id IN (%s) ORDER BY entry.seq DESC
+"""
+SCAN = """
+SELECT id, seq, timestamp, importance, location_id, involved_json FROM ledger_entries WHERE owner_id = ? AND seq > ? ORDER BY seq
+"""
+_COUNT = "SELECT count(*) FROM ledger_entries"
+COUNT_OF_OWNER = "SELECT count(*) FROM ledger_entries WHERE owner_id = ?"
+
+_BATCH = 400
+"""Ids in one statement."""
+
+
+class LedgerFacts(NamedTuple):
+    """What ranking needs of an entry, without its texts."""
+
+    id: LedgerId
+    seq: int
+    timestamp: datetime
+    importance: int
+    location_id: PlaceId | None
+    involved: tuple[EntityId, ...]
+
+
+class LedgerRepository:
+    """Reads and writes ledger entries."""
+
+    def add(self, conn: sqlite3.Connection, entry: NewLedgerEntry, sources: Iterable[BufferId], plain: str) -> LedgerEntry:
+        """Write an entry and give it its id. `plain`, its words without tokens, is what `by_words` finds it by."""
+        seq, key = next_number(conn, "led")
+        conn.execute(
+            _ADD,
+            (
+                seq,
+                key,
+                entry.owner_id,
+                time_text(entry.timestamp),
+                time_text(entry.ended),
+                entry.location_id,
+                list_text(entry.involved_entity_ids),
+                entry.content,
+                list_text(entry.quotes),
+                entry.importance,
+                entry.mode,
+                entry.run_id,
+                plain,
+            ),
+        )
+        conn.executemany(_ADD_SOURCE, [(source, key) for source in sources])
+        return LedgerEntry(id=key, seq=seq, **{name: getattr(entry, name) for name in NewLedgerEntry.model_fields})
+
+    def rewrite(
+        self, conn: sqlite3.Connection, key: LedgerId, entry: NewLedgerEntry, sources: Iterable[BufferId], plain: str
+    ) -> LedgerEntry:
+        """Put `entry` in the place of an older version of itself. Sources are added to those it has; its vectors are dropped
+        when `plain` differs. Raises `KeyError` when the owner has no such entry."""
+        rows = conn.execute(
+            _REWRITE,
+            (
+                time_text(entry.timestamp),
+                time_text(entry.ended),
+                entry.location_id,
+                list_text(entry.involved_entity_ids),
+                entry.content,
+                list_text(entry.quotes),
+                entry.importance,
+                entry.mode,
+                entry.run_id,
+                plain,
+                key,
+                entry.owner_id,
+            ),
+        ).fetchall()
+        if not rows:
+            raise KeyError(key)
+        conn.executemany(_ADD_SOURCE, [(source, key) for source in sources])
+        return _entry(rows[0])
+
+    def get(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> list[LedgerEntry]:
+        """Entries in the order asked for. Unknown ids are left out."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[LedgerId, LedgerEntry] = {}
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            found.update((row[1], _entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
+        return [found[key] for key in wanted if key in found]
+
+    def of_owner(self, conn: sqlite3.Connection, owner: EntityId, limit: int | None = None) -> list[LedgerEntry]:
+        """The ledger of one entity, chronological; with `limit` only its newest entries."""
+        if limit is None:
+            return [_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
+        return [_entry(row) for row in reversed(conn.execute(NEWEST, (owner, limit)).fetchall())]
+
+    def sources(self, conn: sqlite3.Connection, key: LedgerId) -> tuple[BufferId, ...]:
+        """The buffer entries an entry was made of, in order of writing."""
+        found = [source for (source,) in conn.execute(_SOURCES, (key,))]
+        return tuple(sorted(found, key=lambda source: (len(source), source)))
+
+    def holding(self, conn: sqlite3.Connection, buffer_ids: Iterable[BufferId]) -> dict[BufferId, LedgerId]:
+        """The ledger entry that has a buffer entry as a source; the oldest, when several have. Others are left out."""
+        wanted = list(dict.fromkeys(buffer_ids))
+        found: dict[BufferId, LedgerId] = {}
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            found.update(conn.execute(_HOLDING % marks(len(batch)), batch).fetchall())
+        return {source: found[source] for source in wanted if source in found}
+
+    def structural(
+        self, conn: sqlite3.Connection, owner: EntityId, place: PlaceId | None, focus: Sequence[EntityId], limit: int
+    ) -> list[LedgerId]:
+        """Newest entries of `owner` that happened in `place`, involve somebody in `focus` or have importance 8 or more.
+
+        Newest first. Costs as many index steps as `limit` allows, whatever the size of the ledger.
+        """
+        sql, values = ledger_search.structural_query(owner, place, focus, limit)
+        return [key for (key,) in conn.execute(sql, values)]
+
+    def by_words(self, conn: sqlite3.Connection, owner: EntityId, terms: Sequence[str], limit: int) -> list[tuple[LedgerId, float]]:
+        """Entries of `owner` that hold one of the terms or another form of it, with their BM25, 0 or more, best first.
+
+        A term is literal text, not a query. Punctuation parts words, and a term of several words is found as a phrase.
+        """
+        query = ledger_search.words_query(owner, terms)
+        return [(key, max(0.0, score)) for key, score in conn.execute(ledger_search.BY_WORDS, (query, limit))] if query else []
+
+    def term_counts(self, conn: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
+        """In how many ledger entries, of all owners, each term stands. Counting stops at `ledger_search.COMMON`."""
+        counts: dict[str, int] = {}
+        for term in dict.fromkeys(terms):
+            query = ledger_search.term_query(term)
+            counts[term] = conn.execute(ledger_search.TERM_COUNT, (query, ledger_search.COMMON)).fetchone()[0] if query else 0
+        return counts
+
+    def scan(self, conn: sqlite3.Connection, owner: EntityId, after: int = 0) -> list[LedgerFacts]:
+        """What ranking needs of an owner's entries with a `seq` above `after`, in order of writing."""
+        return [
+            LedgerFacts(key, seq, datetime.fromisoformat(timestamp), importance, place, _people(involved))
+            for key, seq, timestamp, importance, place, involved in conn.execute(SCAN, (owner, after))
+        ]
+
+    def count(self, conn: sqlite3.Connection, owner: EntityId | None = None) -> int:
+        """How many entries an owner has, or all together."""
+        cursor = conn.execute(_COUNT) if owner is None else conn.execute(COUNT_OF_OWNER, (owner,))
+        [(found,)] = cursor.fetchall()
+        return int(found)
+
+
+@lru_cache(maxsize=4096)
+def _people(text: str) -> tuple[EntityId, ...]:
+    """Few sets of people make most of a ledger: each is parsed once."""
+    return text_list(text)
+
+
+def _entry(row: Row) -> LedgerEntry:
+    seq, key, owner, timestamp, ended, location, involved, content, quotes, importance, mode, run, version = row
+    return LedgerEntry.model_validate(
+        {
+            "id": key,
+            "seq": seq,
+            "owner_id": owner,
+            "timestamp": datetime.fromisoformat(timestamp),
+            "ended": datetime.fromisoformat(ended),
+            "location_id": location,
+            "involved_entity_ids": _people(involved),
+            "content": content,
+            "quotes": text_list(quotes),
+            "importance": importance,
+            "mode": mode,
+            "run_id": run,
+            "version": version,
+        }
+    )

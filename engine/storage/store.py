@@ -1,0 +1,54 @@
+"""An open save with everything that reads and writes it: what other parts get in their constructors."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.records.authored import AuthoredWorld
+from engine.storage.aliases import AliasRepository
+from engine.storage.buffer import BufferRepository
+from engine.storage.database import Database
+from engine.storage.embeddings import EmbeddingRepository
+from engine.storage.handoffs import HandoffRepository
+from engine.storage.ledger import LedgerRepository
+from engine.storage.story import StoryRepository
+from engine.storage.worlds import WorldRepository
+
+
+@dataclass(frozen=True)
+class Store:
+    """The save behind one game. Repositories run inside callables given to `db.read` and `db.write`."""
+
+    db: Database
+    worlds: WorldRepository = field(default_factory=WorldRepository)
+    buffer: BufferRepository = field(default_factory=BufferRepository)
+    ledger: LedgerRepository = field(default_factory=LedgerRepository)
+    embeddings: EmbeddingRepository = field(default_factory=EmbeddingRepository)
+    handoffs: HandoffRepository = field(default_factory=HandoffRepository)
+    aliases: AliasRepository = field(default_factory=AliasRepository)
+    story: StoryRepository = field(default_factory=StoryRepository)
+
+    @classmethod
+    async def open(cls, path: Path, *, read_only: bool = False) -> "Store":
+        """Open a save that holds a world. Raises `SaveError`, `SaveLockedError`."""
+        store = cls(await Database.open(path, read_only=read_only))
+        try:
+            await store.db.read(store.worlds.check)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    @classmethod
+    async def create(cls, path: Path, authored: AuthoredWorld) -> "Store":
+        """Make a save for a new world. Leaves no file behind when that fails. Raises `SaveError`."""
+        store = cls(await Database.open(path, create=True))
+        try:
+            await store.db.write(lambda conn: store.worlds.create(conn, authored))
+        except BaseException:
+            await store.db.discard()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Finish the running transaction and give the save back. Safe to call twice."""
+        await self.db.close()
