@@ -5,12 +5,11 @@ import re
 from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller.chance import in_turn
 from engine.records.prompts import split_sections
-from engine.records.wire import DecodeReply, HandoffChunk, HandoffReply, RefereeReply, WireIntent
+from engine.records.wire import HandoffChunk, HandoffReply, RefereeReply
 
 _LINES = ("I did not expect that.", "Say it plainly.", "There is weather coming.", "We shall see.", "Not tonight.", "So I have heard.",
           "Somebody will pay for it.", "I keep my own counsel.", "Ask me tomorrow.", "It was never so quiet here.", "You look tired.",
           "I have work to do.")  # fmt: skip
-_GO = re.compile(r"\b(?:go|walk|head|step|run)s?\b")
 
 
 def act(request: ModelRequest) -> str:
@@ -27,30 +26,6 @@ def act(request: ModelRequest) -> str:
     if ways and request.round % 6 == 5:
         parts.append(f"I go to {in_turn(ways, request.round, request.entity)[1]}.")
     return " ".join(parts) or "I wait."
-
-
-def decode(request: ModelRequest) -> str:
-    """Speech in quotes, thoughts in asterisks, the rest deeds."""
-    sections = split_sections(request.messages[-1].content)
-    people = re.findall(r"^(P\d+): (?:you, )?(.+?)(?: \(.*\))?$", sections.get("WHO", ""), re.MULTILINE)
-    ways = re.findall(r"^(L\d+): (.+), \w+, to (.+)$", sections.get("WAYS", ""), re.MULTILINE)
-    intents: list[WireIntent] = []
-    last: list[str] = []
-    for piece in re.findall(r'"[^"]+"|\*[^*]+\*|[^"*]+', sections.get("PROSE", "")):
-        text = piece.strip()
-        if piece.startswith('"'):
-            intents.append(WireIntent(type="dialogue", verb="say", text=text.strip('"'), summary="", targets=last, modifiers=[]))
-        elif piece.startswith("*"):
-            intents.append(WireIntent(type="monologue", verb="think", text=text.strip("*"), summary="", targets=[], modifiers=[]))
-        elif text.strip(" .,"):
-            last = [handle for handle, name in people if name.lower() in text.lower() and handle != "P1"] or last
-            if re.search(r"\bsays?\b", text):
-                continue
-            way = [handle for handle, door, place in ways if (door in text or place in text) and _GO.search(text)]
-            summary = re.sub(r"^I (\w+)", lambda m: m[1] + ("d" if m[1].endswith("e") else "ed"), text.strip(" ."))
-            verb = "go" if way else "other"
-            intents.append(WireIntent(type="action", verb=verb, text=text, summary=summary, targets=way or last, modifiers=[]))
-    return DecodeReply(intents=intents).model_dump_json()
 
 
 def judge(request: ModelRequest) -> str:

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from engine.errors import ModelError
 from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.storyteller import first
+from engine.llm.storyteller.decode.decoder import decode
 from engine.llm.tokens import estimate_tokens
 from engine.records.prompts import Task
 
 _PIECE = re.compile(r"\S*\s*")
 _WRITERS: Mapping[Task, Callable[[ModelRequest], str]] = {
     "actor": first.act,
-    "decode": first.decode,
+    "decode": decode,
     "referee": first.judge,
     "handoff": first.remember,
 }

@@ -1,0 +1,1 @@
+"""Task `decode`: prose taken apart into speech, thoughts and deeds."""
