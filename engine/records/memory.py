@@ -147,6 +147,8 @@ class Chunk(Record):
     """The sources stay in the buffer, pinned by the model."""
     updates: LedgerId | None = None
     """The ledger entry that this chunk rewrites instead of adding one."""
+    version: int = Field(default=0, ge=0)
+    """Version of that entry as read: commit refuses when it has changed since. 0 for a new entry."""
 
 
 class Proposal(Record):

@@ -14,6 +14,9 @@ class HandoffPolicy(Record):
     ceiling: float = Field(default=0.6, gt=0, le=1)
     """Share of the actor model's context window that the buffer section may fill."""
     idle_rounds: int = Field(default=5, ge=1)
+    batch: int = Field(default=4, ge=1)
+    """New candidates that a soft trigger waits for within `idle_rounds` rounds of the last handoff, so that one move from
+    room to room does not cost a call for each entry that ages past the watermark."""
     concurrency: int = Field(default=4, ge=1)
     """Handoff calls that may run at the same time."""
 

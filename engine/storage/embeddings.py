@@ -6,7 +6,7 @@ from typing import Literal
 
 from engine.errors import SaveError
 from engine.records.base import EntityId, LedgerId
-from engine.storage.rows import Row
+from engine.storage.rows import Row, marks
 
 OwnerKind = Literal["ledger"]
 """What kind of row a vector belongs to."""
@@ -26,6 +26,11 @@ WHERE entry.owner_id = ? AND NOT EXISTS (
     SELECT 1 FROM embeddings AS held WHERE held.owner_kind = 'ledger' AND held.id = entry.id AND held.model = ?
 ) ORDER BY entry.seq
 """
+
+_OF_ENTRIES = "SELECT id, vector FROM embeddings WHERE owner_kind = 'ledger' AND model = ? AND id IN (%s)"
+
+_BATCH = 400
+"""Ids in one statement."""
 
 
 class EmbeddingRepository:
@@ -50,6 +55,15 @@ class EmbeddingRepository:
     def since(self, conn: sqlite3.Connection, owner: EntityId, model: str, seq: int) -> tuple[list[LedgerId], list[bytes]]:
         """As `of_owner`, for ledger entries with a higher `seq` only. Does not show which older ones were rewritten."""
         return _columns(conn.execute(SINCE, (model, owner, seq)))
+
+    def of_entries(self, conn: sqlite3.Connection, keys: Iterable[LedgerId], model: str) -> dict[LedgerId, bytes]:
+        """Vectors of some ledger entries. Those that `model` has not embedded are left out."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[LedgerId, bytes] = {}
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            found.update(conn.execute(_OF_ENTRIES % marks(len(batch)), [model, *batch]).fetchall())
+        return {key: found[key] for key in wanted if key in found}
 
     def missing(self, conn: sqlite3.Connection, owner: EntityId, model: str) -> list[LedgerId]:
         """Ledger entries of an owner that `model` has not embedded as they are worded now, in order of writing."""

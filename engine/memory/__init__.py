@@ -1,0 +1,1 @@
+"""What minds keep: handoff from working memory to the ledger, and recall from it."""

@@ -1,0 +1,1 @@
+"""Handoff: promotion of old buffer entries to the ledger, forgetting the rest (DESIGN 7)."""

@@ -1,0 +1,135 @@
+"""A checked proposal becomes rows: all of them, or none (DESIGN 7)."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from engine.errors import HandoffError
+from engine.memory.text import plain
+from engine.records.base import BufferId, LedgerId, PlaceId, RunId
+from engine.records.memory import BufferEntry, Chunk, HandoffRun, LedgerEntry, Mode, NewLedgerEntry, Proposal
+from engine.records.world import World
+from engine.storage.store import Store
+
+
+class Committed(NamedTuple):
+    """What a handoff wrote."""
+
+    run: HandoffRun
+    ledger: tuple[LedgerEntry, ...]
+    promoted: tuple[BufferId, ...]
+    forgotten: tuple[BufferId, ...]
+    pinned: tuple[BufferId, ...]
+
+
+class _Fates(NamedTuple):
+    """Where each candidate goes."""
+
+    pinned: tuple[BufferEntry, ...]
+    promoted: tuple[BufferEntry, ...]
+    forgotten: tuple[BufferEntry, ...]
+
+
+def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Proposal) -> Committed:
+    """Write a proposal. Runs inside one transaction.
+
+    Raises `HandoffError` when a candidate, or a ledger entry that a chunk rewrites, is no longer as it was read.
+    """
+    _check_unchanged(conn, store, proposal)
+    holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
+    fates = _fates(proposal, holding)
+    run = store.handoffs.add(conn, _run(world, proposal, fates))
+    written: list[LedgerEntry] = []
+    home: dict[BufferId, LedgerId] = dict(holding)
+    for chunk, vector in zip(proposal.chunks, proposal.vectors, strict=True):
+        entry = _write(conn, store, proposal, chunk, run.id, holding)
+        store.embeddings.put(conn, "ledger", entry.id, proposal.embedder, proposal.dim, vector)
+        written.append(entry)
+        for source in chunk.source_ids:
+            home.setdefault(source, entry.id)
+    for entry_ in fates.pinned:
+        if entry_.pinned != "model":
+            store.buffer.set_pin(conn, entry_.id, "model")
+    store.buffer.archive(conn, fates.promoted, "promoted", run.id, home)
+    store.buffer.archive(conn, fates.forgotten, "forgotten", run.id, {})
+    store.handoffs.log_time(conn, run.id, proposal.seconds)
+    promoted, forgotten, pinned = (tuple(e.id for e in part) for part in (fates.promoted, fates.forgotten, fates.pinned))
+    return Committed(run, tuple(written), promoted, forgotten, pinned)
+
+
+def event_span(entries: Sequence[BufferEntry]) -> tuple[BufferEntry, BufferEntry]:
+    """First and last of some events. Raises ValueError for none."""
+    ordered = sorted(entries, key=lambda entry: (entry.timestamp, entry.seq))
+    if not ordered:
+        raise ValueError("a memory needs an event")
+    return ordered[0], ordered[-1]
+
+
+def event_place(entries: Sequence[BufferEntry]) -> PlaceId | None:
+    """Where events happened: the place of most of them, the earlier one when two have as many. Not where they were heard."""
+    places = [entry.intent.place or entry.location_id for entry in sorted(entries, key=lambda e: (e.timestamp, e.seq))]
+    counted = Counter(place for place in places if place is not None)
+    return max(counted, key=lambda place: (counted[place], -places.index(place))) if counted else None
+
+
+def event_mode(entries: Sequence[BufferEntry]) -> Mode:
+    """Thought only if nothing else; else said or done, whichever there is more of, and done when there is as much of both."""
+    counted = Counter(entry.mode for entry in entries)
+    if counted["done"] == counted["said"] == 0:
+        return "thought"
+    return "said" if counted["said"] > counted["done"] else "done"
+
+
+def _check_unchanged(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> None:
+    now = {entry.id: entry for entry in store.buffer.of_owner(conn, proposal.owner_id)}
+    changed = [entry.id for entry in proposal.candidates if now.get(entry.id) != entry]
+    versions = {entry.id: entry.version for entry in store.ledger.get(conn, [c.updates for c in proposal.chunks if c.updates])}
+    stale = [chunk.updates for chunk in proposal.chunks if chunk.updates and versions.get(chunk.updates) != chunk.version]
+    if changed or stale:
+        count = len(changed) + len(stale)
+        what = "One memory was" if count == 1 else f"{count} memories were"
+        raise HandoffError(f"{what} changed while the handoff was being decided.", "Nothing was written; the next round tries again.")
+
+
+def _fates(proposal: Proposal, holding: Mapping[BufferId, LedgerId]) -> _Fates:
+    """Sources of retained chunks stay; other sources, and threads let go of that the ledger holds, are promoted; the rest is forgotten."""
+    retained = {source for chunk in proposal.chunks if chunk.retain for source in chunk.source_ids}
+    kept = {source for chunk in proposal.chunks for source in chunk.source_ids}
+    pinned = tuple(entry for entry in proposal.candidates if entry.id in retained)
+    leaving = [entry for entry in proposal.candidates if entry.id not in retained]
+    promoted = tuple(entry for entry in leaving if entry.id in kept or entry.id in holding)
+    gone = {entry.id for entry in promoted}
+    return _Fates(pinned, promoted, tuple(entry for entry in leaving if entry.id not in gone))
+
+
+def _run(world: World, proposal: Proposal, fates: _Fates) -> HandoffRun:
+    updated = sum(chunk.updates is not None for chunk in proposal.chunks)
+    return HandoffRun(
+        id="", owner_id=proposal.owner_id, round=world.round, timestamp=world.now, trigger=proposal.trigger,
+        reason=proposal.report.reason, status="committed", candidate_ids=tuple(entry.id for entry in proposal.candidates),
+        prompt=proposal.prompt, reply=proposal.reply, model=proposal.model, template=proposal.template, notes=proposal.notes,
+        added=len(proposal.chunks) - updated, updated=updated, promoted=len(fates.promoted), forgotten=len(fates.forgotten),
+        pinned=len(fates.pinned),
+    )
+
+
+def _write(
+    conn: sqlite3.Connection, store: Store, proposal: Proposal, chunk: Chunk, run_id: RunId, holding: Mapping[BufferId, LedgerId]
+) -> LedgerEntry:
+    """Insert or rewrite the ledger entry of a chunk, with time, place and mode of all events it was made of."""
+    own = [source for source in chunk.source_ids if holding.get(source) in (None, chunk.updates)] or list(chunk.source_ids)
+    earlier = store.ledger.sources(conn, chunk.updates) if chunk.updates else ()
+    events = {entry.id: entry for entry in proposal.candidates}
+    told = [events[source] for source in chunk.source_ids]
+    told += store.buffer.find(conn, [source for source in earlier if source not in set(chunk.source_ids)])
+    first, last = event_span(told)
+    new = NewLedgerEntry(
+        owner_id=proposal.owner_id, timestamp=first.timestamp, ended=last.timestamp, location_id=event_place(told),
+        involved_entity_ids=chunk.involved_entity_ids, content=chunk.content, quotes=chunk.quotes,
+        importance=chunk.importance, mode=event_mode(told), run_id=run_id,
+    )
+    text = plain(chunk.content, chunk.quotes)
+    if chunk.updates:
+        return store.ledger.rewrite(conn, chunk.updates, new, own, text)
+    return store.ledger.add(conn, new, own, text)

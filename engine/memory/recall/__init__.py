@@ -1,0 +1,1 @@
+"""Recall: choosing ledger entries for a prompt (DESIGN 8)."""

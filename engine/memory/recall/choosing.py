@@ -1,0 +1,95 @@
+"""From ranked entries to those that go into the prompt: no repeats, within the budget, with a receipt for each (DESIGN 8). Pure."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from engine.memory.recall.repeats import richer, same_memory
+from engine.records.base import BufferId, LedgerId
+from engine.records.memory import LedgerEntry
+
+_MISSED = 5
+"""Entries that just missed which a receipt is given for."""
+
+
+class Offer(NamedTuple):
+    """An entry that may go into the prompt."""
+
+    row: int
+    entry: LedgerEntry
+    tokens: int
+    rank: int
+    """Place in the ranking from 1; 0 for an entry that is only next to one of the best."""
+
+
+@dataclass(slots=True)
+class Choice:
+    """What was chosen, best first, and what missed, each with its reason."""
+
+    chosen: list[tuple[Offer, str]] = field(default_factory=list)
+    missed: list[tuple[Offer, str]] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all that was chosen."""
+        return sum(offer.tokens for offer, _ in self.chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """The rules of one choice."""
+
+    limit: int
+    """Entries at the most."""
+    budget: int | None
+    """Tokens at the most; None for no bound."""
+    same: float
+    """Cosine from which texts of this embedder count as the same."""
+    cosine: Callable[[int, int], float]
+    """Of two rows."""
+    sources: Mapping[LedgerId, Collection[BufferId]]
+
+    def choose(self, ranked: Sequence[Offer], chained: Sequence[Offer], room: int) -> Choice:
+        """The best of `ranked`, then up to `room` of `chained` behind them; what the chain leaves free goes to the ranked again."""
+        choice = Choice()
+        direct = self.limit - min(room, len(chained))
+        rest = self._fill(choice, ranked, direct)
+        self._fill(choice, [offer for offer in chained if not _has(choice, offer)], self.limit)
+        self._fill(choice, [offer for offer in rest if not _has(choice, offer)], self.limit)
+        choice.missed = sorted(
+            (missed for missed in choice.missed if missed[0].rank and not _has(choice, missed[0])), key=lambda missed: missed[0].rank
+        )[:_MISSED]
+        return choice
+
+    def _fill(self, choice: Choice, offers: Sequence[Offer], limit: int) -> list[Offer]:
+        """Take offers in order up to `limit`. Returns those that only the limit kept out."""
+        kept_out: list[Offer] = []
+        for offer in offers:
+            double = next((at for at, (held, _) in enumerate(choice.chosen) if self._same(held, offer)), None)
+            if double is not None:
+                self._prefer_richer(choice, double, offer)
+            elif len(choice.chosen) >= limit:
+                kept_out.append(offer)
+                choice.missed.append((offer, f"ranked {offer.rank}, limit {self.limit}"))
+            elif self.budget is not None and choice.tokens + offer.tokens > self.budget:
+                choice.missed.append((offer, f"no room for its {offer.tokens} tokens"))
+            else:
+                choice.chosen.append((offer, f"ranked {offer.rank}" if offer.rank else "next to the best"))
+        return kept_out
+
+    def _prefer_richer(self, choice: Choice, at: int, offer: Offer) -> None:
+        """Of two that tell the same keep the one that says more, in the better one's place."""
+        held, reason = choice.chosen[at]
+        grown = choice.tokens - held.tokens + offer.tokens
+        if richer(offer.entry, held.entry) and (self.budget is None or grown <= self.budget):
+            choice.chosen[at] = (offer, reason)
+            offer = held
+        choice.missed.append((offer, "tells the same as another"))
+
+    def _same(self, a: Offer, b: Offer) -> bool:
+        a_sources, b_sources = self.sources.get(a.entry.id, ()), self.sources.get(b.entry.id, ())
+        return same_memory(a.entry, b.entry, self.cosine(a.row, b.row), self.same, a_sources, b_sources)
+
+
+def _has(choice: Choice, offer: Offer) -> bool:
+    return any(held.row == offer.row for held, _ in choice.chosen)

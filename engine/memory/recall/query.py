@@ -1,0 +1,78 @@
+"""The question that a scene puts to memory (DESIGN 8, item 1). Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from engine.llm.stems import STOP_WORDS
+from engine.memory.text import bare
+from engine.mind.aliases import is_name, names_for, resolve_alias
+from engine.prompts.handoff import own_name
+from engine.records.base import EntityId
+from engine.records.memory import BufferEntry
+from engine.records.world import World
+
+_ENTRIES = 6
+"""Newest buffer entries that make the scene."""
+_TERMS = 40
+"""Words of the scene whose rarity is looked up; the newest win."""
+_ASKED = 12
+"""Rarest of them that are asked for: more costs time and finds less (facts-recall 5)."""
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_ORPHANS = re.compile(r"\s+(?=[,.;:!?])")
+
+
+class Query(NamedTuple):
+    """A scene as it is searched for."""
+
+    text: str
+    """In words, for people and for the word index: with names, as the owner has them."""
+    dense: str
+    """For the embedder: without the names and labels of anybody known. They swamp a vector, and whom a memory involves is
+    matched by id."""
+    terms: tuple[str, ...]
+    """Words that may find something, newest first."""
+
+
+def scene_query(world: World, owner: EntityId, entries: Sequence[BufferEntry], focus: Sequence[EntityId]) -> Query:
+    """The last entries of the buffer with what was just said, the place and the people, in words."""
+    me = world.entities[owner]
+    place = world.places.get(me.place or "")
+    told = [line for entry in entries[-_ENTRIES:] if (line := _told(entry))]
+    people = names_for(world, owner, [entity for entity in focus if entity in world.entities])
+    parts = [*told, place.name if place else "", ", ".join(people.values())]
+    text = " ".join(part for part in parts if part)
+    names = {*people.values(), *me.aliases.values(), *(resolve_alias(world, owner, e) for e in people), own_name(me)}
+    return plain_query(text, told, names)
+
+
+def plain_query(text: str, told: Sequence[str] = (), names: Iterable[str] = ()) -> Query:
+    """A query in somebody's own words. `told` is what of it happened, oldest first: its words come before the others."""
+    words = [word for line in (*reversed(told), text) for word in _WORD.findall(line.casefold())]
+    terms = [word for word in dict.fromkeys(words) if len(word) > 2 and word not in STOP_WORDS]
+    return Query(text, _masked(text, names), tuple(terms[:_TERMS]))
+
+
+def rarest(terms: Sequence[str], counts: dict[str, int]) -> list[str]:
+    """The terms to ask for: those that stand in the fewest memories, of equals the earlier. Terms that stand in none are left out."""
+    known = [term for term in terms if counts.get(term, 0) > 0]
+    return sorted(known, key=lambda term: counts[term])[:_ASKED]
+
+
+def _told(entry: BufferEntry) -> str:
+    intent = entry.intent
+    if entry.grasp != "full":
+        return ""
+    return " ".join(intent.text.split()) if intent.type != "action" else bare(intent.summary)
+
+
+def _masked(text: str, names: Iterable[str]) -> str:
+    """The text without these names. First and last parts of names go too."""
+    whole = {" ".join(name.split()) for name in names} - {"", "you"}
+    parts = {piece for name in whole if is_name(name) and " " in name for piece in (name.split()[0], name.split()[-1])}
+    known = sorted(whole | {piece for piece in parts if is_name(piece) and len(piece) > 2}, key=lambda name: (-len(name), name))
+    if not known:
+        return text
+    pattern = "|".join(re.escape(name) if is_name(name) else f"(?i:{re.escape(name)})" for name in known)
+    without = re.sub(rf"(?<!\w)(?:{pattern})(?:['\u2019]s)?(?!\w)", " ", text)
+    return _ORPHANS.sub("", " ".join(without.split())).strip(" ,;:")

@@ -1,0 +1,259 @@
+"""What recall holds of each owner between prompts: one matrix of vectors, and the few columns that ranking needs.
+
+Filled on first use, extended by what was written since, dropped when memory runs short. A warm recall reads no vector from the
+save (facts-recall 6: fetching them is what takes the time).
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.memory.embedding import Vectors
+from engine.records.base import EntityId, LedgerId, PlaceId, RunId
+from engine.storage.ledger import LedgerFacts
+
+T = TypeVar("T", bound=np.generic)
+
+_EPOCH = datetime(1, 1, 1)
+_SCENE_HOURS = 6.0
+"""Neighbours in time this far apart in one place are of one scene."""
+_EXACT = 200_000
+"""Entries from which a first pass over the leading dimensions picks what is scored exactly."""
+_LEADING = 128
+_PICKED = 0.01
+_ROW_BYTES = 400
+"""What a row costs beside its vector, roughly."""
+
+BUDGET = 256 * 1024 * 1024
+"""Bytes that all owners' matrices may take together."""
+
+
+class _Column(Generic[T]):
+    """An array that grows at its end by doubling."""
+
+    def __init__(self, dtype: type[T], *shape: int) -> None:
+        self._room: NDArray[T] = np.zeros((0, *shape), dtype=dtype)
+        self._size = 0
+
+    @property
+    def values(self) -> NDArray[T]:
+        """The filled part. A view: it stays as it is when the column grows."""
+        return self._room[: self._size]
+
+    @property
+    def room_bytes(self) -> int:
+        """Memory taken, the spare part included."""
+        return int(self._room.nbytes)
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add rows."""
+        size = self._size + len(values)
+        if size > len(self._room):
+            room = np.zeros((max(size, 2 * len(self._room)), *self._room.shape[1:]), dtype=self._room.dtype)
+            room[: self._size] = self.values
+            self._room = room
+        self._room[self._size : size] = values
+        self._size = size
+
+
+class OwnerVectors:
+    """One owner's ledger as numbers, a row an entry, in order of writing."""
+
+    def __init__(self, dim: int, stamp: RunId | None = None) -> None:
+        self.stamp = stamp
+        """The owner's newest handoff run when this was read."""
+        self.ids: list[LedgerId] = []
+        self.people: list[tuple[EntityId, ...]] = []
+        self._dim = dim
+        self._rows: dict[LedgerId, int] = {}
+        self._codes: dict[PlaceId | None, int] = {}
+        self._seqs = _Column(np.int64)
+        self._hours = _Column(np.float64)
+        self._importance = _Column(np.float64)
+        self._places = _Column(np.int64)
+        self._known = _Column(np.bool_)
+        self._matrix = _Column(np.float32, dim)
+        self._order: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def last_seq(self) -> int:
+        """Place in the order of writing of the newest entry, 0 for none."""
+        seqs = self._seqs.values
+        return int(seqs[-1]) if len(seqs) else 0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory taken, roughly."""
+        return self._matrix.room_bytes + _ROW_BYTES * len(self)
+
+    @property
+    def without_vector(self) -> list[LedgerId]:
+        """Entries that have no vector yet."""
+        return [self.ids[row] for row in np.flatnonzero(~self._known.values)]
+
+    def rows(self, ids: Iterable[LedgerId]) -> list[int]:
+        """Rows of entries; unknown ones are left out."""
+        return [self._rows[key] for key in ids if key in self._rows]
+
+    def importance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """1 to 10, for some rows."""
+        return self._importance.values[rows]
+
+    def hours_before(self, rows: NDArray[np.int64], now: datetime) -> NDArray[np.float64]:
+        """World hours from the events of some rows to `now`."""
+        return _hours(now) - self._hours.values[rows]
+
+    def extend(self, facts: Sequence[LedgerFacts], vectors: Mapping[LedgerId, bytes]) -> None:
+        """Take in entries written since, and vectors of entries that are here already. Entries known by `seq` are skipped."""
+        last = self.last_seq
+        new = [fact for fact in facts if fact.seq > last]
+        if new:
+            self._rows.update((fact.id, len(self.ids) + index) for index, fact in enumerate(new))
+            self.ids += [fact.id for fact in new]
+            self.people += [fact.involved for fact in new]
+            self._seqs.extend(np.array([fact.seq for fact in new]))
+            self._hours.extend(np.array([_hours(fact.timestamp) for fact in new]))
+            self._importance.extend(np.array([fact.importance for fact in new]))
+            self._places.extend(np.array([self._code(fact.location_id) for fact in new]))
+            self._known.extend(np.zeros(len(new), dtype=bool))
+            self._matrix.extend(np.zeros((len(new), self._dim), dtype=np.float32))
+            self._order = None
+        for key, blob in vectors.items():
+            row = self._rows.get(key)
+            if row is not None and len(blob) == 4 * self._dim:  # another length is another model's: never compared
+                self._matrix.values[row] = np.frombuffer(blob, dtype="<f4")
+                self._known.values[row] = True
+
+    def replace(self, facts: Sequence[LedgerFacts], vectors: Mapping[LedgerId, bytes]) -> None:
+        """Take in what became of entries that were rewritten."""
+        for fact in facts:
+            row = self._rows.get(fact.id)
+            if row is not None:
+                self.people[row] = fact.involved
+                self._hours.values[row] = _hours(fact.timestamp)
+                self._importance.values[row] = fact.importance
+                self._places.values[row] = self._code(fact.location_id)
+                self._known.values[row] = False
+                self._matrix.values[row] = 0.0
+                self._order = None
+        self.extend((), vectors)
+
+    def nearest(self, query: Vectors, count: int) -> list[int]:
+        """Rows with the highest cosine to a unit vector, best first. Rows without a vector are left out.
+
+        Exact below 200,000 entries. `np.vecdot` stays off the thread pool, which costs 200 times the work at 1,000 rows.
+        """
+        matrix, known = self._matrix.values, self._known.values
+        if not len(matrix):
+            return []
+        if len(matrix) >= _EXACT:
+            rough = np.vecdot(matrix[:, :_LEADING], query[:_LEADING])
+            rough[~known] = -np.inf
+            rows = _top(rough, max(count, int(len(matrix) * _PICKED)))
+            exact = np.vecdot(matrix[rows], query)
+            exact[~known[rows]] = -np.inf
+            best = rows[_top(exact, count)]
+        else:
+            cosine = np.vecdot(matrix, query)
+            if not known.all():
+                cosine[~known] = -np.inf
+            best = _top(cosine, count)
+        return [int(row) for row in best if known[row]]
+
+    def cosines(self, rows: NDArray[np.int64], query: Vectors | None) -> NDArray[np.float64]:
+        """Cosine of some rows to a unit vector; NaN without either."""
+        if query is None or not len(rows):
+            return np.full(len(rows), np.nan)
+        return np.where(self._known.values[rows], np.vecdot(self._matrix.values[rows], query), np.nan).astype(np.float64)
+
+    def cosine(self, a: int, b: int) -> float:
+        """Cosine of two rows; 0 when one has no vector."""
+        return float(np.vecdot(self._matrix.values[a], self._matrix.values[b]))
+
+    def neighbours(self, row: int) -> tuple[int | None, int | None]:
+        """Rows just before and after a row in the owner's time."""
+        order, place = self._chronology()
+        at = int(place[row])
+        return (int(order[at - 1]) if at > 0 else None, int(order[at + 1]) if at + 1 < len(order) else None)
+
+    def scene(self, row: int) -> tuple[int | None, int | None]:
+        """As `neighbours`, of the same scene only: the same place, within some hours."""
+        before, after = self.neighbours(row)
+        return (before if self._together(row, before) else None, after if self._together(row, after) else None)
+
+    def newest(self, count: int) -> list[int]:
+        """The latest rows in time, newest first."""
+        order, _ = self._chronology()
+        return [int(row) for row in order[::-1][:count]]
+
+    def _together(self, row: int, other: int | None) -> bool:
+        if other is None:
+            return False
+        hours, places = self._hours.values, self._places.values
+        return bool(places[row] == places[other] and abs(hours[row] - hours[other]) <= _SCENE_HOURS)
+
+    def _chronology(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows in order of time, and the place of each row in that order."""
+        if self._order is None:
+            hours = self._hours.values
+            if (hours[1:] >= hours[:-1]).all():  # written as it happened: the common case
+                order = np.arange(len(hours), dtype=np.int64)
+            else:
+                order = np.lexsort((self._seqs.values, hours)).astype(np.int64)
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            self._order = (order, place)
+        return self._order
+
+    def _code(self, place: PlaceId | None) -> int:
+        return self._codes.setdefault(place, len(self._codes))
+
+
+class VectorCache:
+    """Matrices of the owners asked for last, within a budget of bytes."""
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self._budget = budget
+        self._held: OrderedDict[EntityId, OwnerVectors] = OrderedDict()
+
+    def get(self, owner: EntityId) -> OwnerVectors | None:
+        """What is held of an owner, who thereby counts as just used."""
+        if owner in self._held:
+            self._held.move_to_end(owner)
+        return self._held.get(owner)
+
+    def put(self, owner: EntityId, vectors: OwnerVectors) -> None:
+        """Hold an owner's matrix, and drop those not used for longest while all are over the budget together."""
+        self._held[owner] = vectors
+        self._held.move_to_end(owner)
+        total = sum(held.nbytes for held in self._held.values())
+        while total > self._budget and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            total -= dropped.nbytes
+
+    def drop(self, owner: EntityId) -> None:
+        """Forget an owner's matrix: it is read anew when asked for."""
+        self._held.pop(owner, None)
+
+
+def _hours(moment: datetime) -> float:
+    return (moment - _EPOCH).total_seconds() / 3600.0
+
+
+def _top(values: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """Indices of the highest values, highest first; of equals the earlier first, so that the order never depends on chance."""
+    if count < len(values):
+        edge = np.partition(values, len(values) - count)[len(values) - count]
+        above = np.flatnonzero(values > edge)
+        ties = np.flatnonzero(values == edge)[: count - len(above)]
+        found = np.sort(np.concatenate((above, ties)))
+    else:
+        found = np.arange(len(values))
+    return found[np.argsort(-values[found], kind="stable")].astype(np.int64)
