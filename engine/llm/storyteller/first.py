@@ -5,7 +5,7 @@ import re
 from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller.chance import in_turn
 from engine.records.prompts import split_sections
-from engine.records.wire import HandoffChunk, HandoffReply, RefereeReply
+from engine.records.wire import HandoffChunk, HandoffReply
 
 _LINES = ("I did not expect that.", "Say it plainly.", "There is weather coming.", "We shall see.", "Not tonight.", "So I have heard.",
           "Somebody will pay for it.", "I keep my own counsel.", "Ask me tomorrow.", "It was never so quiet here.", "You look tired.",
@@ -26,11 +26,6 @@ def act(request: ModelRequest) -> str:
     if ways and request.round % 6 == 5:
         parts.append(f"I go to {in_turn(ways, request.round, request.entity)[1]}.")
     return " ".join(parts) or "I wait."
-
-
-def judge(request: ModelRequest) -> str:
-    """Everything goes."""
-    return RefereeReply(reason="Nothing stands in the way.", possible=True, minutes=2).model_dump_json()
 
 
 def remember(request: ModelRequest) -> str:

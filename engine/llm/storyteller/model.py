@@ -8,6 +8,7 @@ from engine.errors import ModelError
 from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.storyteller import first
 from engine.llm.storyteller.decode.decoder import decode
+from engine.llm.storyteller.referee import judge
 from engine.llm.tokens import estimate_tokens
 from engine.records.prompts import Task
 
@@ -15,7 +16,7 @@ _PIECE = re.compile(r"\S*\s*")
 _WRITERS: Mapping[Task, Callable[[ModelRequest], str]] = {
     "actor": first.act,
     "decode": decode,
-    "referee": first.judge,
+    "referee": judge,
     "handoff": first.remember,
 }
 

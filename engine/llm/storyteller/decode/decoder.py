@@ -224,7 +224,10 @@ class Decoder:
         for one in self._roster.listed:
             words = re.sub(rf"\b{one.handle}\b", one.name, words)
         whom = tag.targets[:1] if tag.targets else ()
-        self._add("dialogue", tag.verb, capital(words), targets=self._listeners(replace(tag, targets=whom), ()), modifiers=tag.modifiers[:1])
+        listeners = self._listeners(replace(tag, targets=whom), ())
+        loud = tag.verb == "say" and words == "Help!"
+        modifiers = ("shouting",) if loud else tag.modifiers[:1]
+        self._add("dialogue", "shout" if loud else tag.verb, capital(words), targets=listeners, modifiers=modifiers)
         return True
 
     def _opened(self, summary: str, opening: str) -> str:

@@ -125,9 +125,8 @@ def _going(base: str, rest: str, things: list[Listed], people: list[Listed], ros
 def _up_to(rest: str, way: Way) -> bool:
     """Whether somebody goes as far as a door and not through it."""
     place, door = bare(way.place).casefold(), way_names(way)[0]
-    return bool(door) and re.match(rf"(?:over |back |up |down )?(?:to|towards?) (?:the )?(?:\w+ )?{re.escape(door)}\b", rest) is not None and (
-        place not in rest.casefold()
-    )
+    approach = rf"(?:over |back |up |down )?(?:to|towards?) (?:the )?(?:\w+ )?{re.escape(door)}\b"
+    return bool(door) and place not in rest.casefold() and re.match(approach, rest) is not None
 
 
 def _passing(base: str, rest: str, things: list[Listed], people: list[Listed], roster: Roster) -> Deed | None:
