@@ -1,6 +1,7 @@
 """One open save, played: the only thing the screen and the command line hold on to."""
 
 import sqlite3
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from engine.llm.protocol import LanguageModel
 from engine.llm.router import Router
 from engine.llm.storyteller import Storyteller
 from engine.memory.handoff.engine import HandoffEngine
-from engine.memory.recall.engine import RecallEngine, backfill
+from engine.memory.recall.backfill import backfill
+from engine.memory.recall.engine import RecallEngine
 from engine.mind.aliases import narrator_name, resolve_alias
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import tell
@@ -325,7 +327,7 @@ class _Parts:
         self.router = Router(Observed(model, sink) if sink else model)
         self.embedder = Hash768()
         self.recall = RecallEngine(store, self.embedder, policies)
-        self.handoff = HandoffEngine(store, self.router, self.embedder, policies, self.emit)
+        self.handoff = HandoffEngine(store, self.router, self.embedder, policies, self.emit, time.perf_counter)
 
     def emit(self, event: EngineEvent) -> None:
         """Tell everybody who listens."""

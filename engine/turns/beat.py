@@ -61,7 +61,7 @@ async def plan(referee: Referee, world: World, actor: EntityId, prose: str, temp
 
 def _witnesses(world: World, verdict: Verdict, origin: PlaceId | None) -> tuple[tuple[EntityId, Grasp], ...]:
     """Who perceives an intent where it begins and, when it leads elsewhere, where it ends; the actor first."""
-    found = dict(perceivers(world, verdict.intent, origin)) if origin else {verdict.intent.actor: "full"}
+    found: dict[EntityId, Grasp] = dict(perceivers(world, verdict.intent, origin))
     destination = verdict.world.entities[verdict.intent.actor].place
     if destination and destination != origin:
         for entity, grasp in perceivers(verdict.world, verdict.intent, destination):

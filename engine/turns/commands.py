@@ -53,8 +53,10 @@ class _Reader:
             return self._go(text, word, rest)
         if word in ("look", "examine", "l", "x") and len(rest.split()) <= 6:
             return self._look(text, rest)
-        if word in ("wait", "sleep") and not rest:
-            return [self._deed(text, word, "waited" if word == "wait" else "slept")]
+        if word == "wait" and not rest:
+            return [self._deed(text, "wait", "waited")]
+        if word == "sleep" and not rest:
+            return [self._deed(text, "sleep", "slept")]
         if word == "give" and (match := re.match(r"(?P<what>.+?)\s+to\s+(?P<who>.+)$", rest, re.IGNORECASE)):
             thing, who = self._one(match["what"]), self._one(match["who"])
             return [self._deed(text, "give", f"gave {token(thing)} to {token(who)}", (thing, who))]

@@ -105,7 +105,7 @@ def _delta(world: World, change: WireChange, handles: Handles, intent: Intent) -
             return Transfer(thing=target, holder=to) if to else None
         case "drop":
             return Transfer(thing=target, holder=None)
-        case "move" if to in world.portals and target in world.entities:
+        case "move" if to is not None and to in world.portals and target in world.entities:
             onward = world.portals[to].leads(world.entities[target].place or "")
             return Move(entity=target, to=onward) if onward else None
         case "learn":
