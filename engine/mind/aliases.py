@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.mind.distinct import distinct
-from engine.mind.labels import UNFAMILIAR, is_name, label_of, looks_of
+from engine.mind.labels import UNFAMILIAR, is_name, label_of, looks_of, noun_phrase
+from engine.mind.wordlists import TITLES
 from engine.records.base import EntityId, Record
-from engine.records.tokens import token
+from engine.records.tokens import substitute, token
 from engine.records.world import Entity, World
 
 __all__ = ["UNFAMILIAR", "Found", "find", "is_name", "known_name", "label_of", "names_for", "narrator_name", "resolve_alias", "tokenize",
@@ -14,6 +15,7 @@ __all__ = ["UNFAMILIAR", "Found", "find", "is_name", "known_name", "label_of", "
 
 YOU = "you"
 _SELF = frozenset({"you", "yourself", "me", "myself", "i"})
+_PERSON, _THING = frozenset({"he", "him", "she", "her", "they", "them"}), frozenset({"it", "that", "this"})
 _ARTICLES = frozenset({"a", "an", "the", "that", "this"})
 
 
@@ -29,11 +31,18 @@ class Found(Record):
 def known_name(world: World, viewer_id: EntityId, target_id: EntityId) -> str | None:
     """The alias that the viewer holds for the target, else the target's private name when the viewer is among those who know it."""
     viewer, target = world.entities.get(viewer_id), world.entities.get(target_id)
-    alias = " ".join(viewer.aliases.get(target_id, "").split()) if viewer else ""
-    if alias or target is None:
-        return alias or None
+    alias = _plain(viewer.aliases.get(target_id)) if viewer else ""
+    if alias and alias.casefold() != YOU:  # that is what the viewer itself is called
+        return alias
+    if target is None:
+        return None
     name = target.attributes.get("name")
-    return " ".join(name.value.split()) or None if name and viewer_id in name.known_to else None
+    return _plain(name.value) or None if name and viewer_id in name.known_to else None
+
+
+def _plain(text: str | None) -> str:
+    """A name on one line. Somebody whom it refers to stays unnamed: names do not nest."""
+    return " ".join(substitute(text, lambda _: "someone").split()) if text else ""
 
 
 def resolve_alias(world: World, viewer_id: EntityId, target_id: EntityId) -> str:
@@ -50,23 +59,19 @@ def resolve_alias(world: World, viewer_id: EntityId, target_id: EntityId) -> str
 def names_for(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> dict[EntityId, str]:
     """`resolve_alias` for each, made distinct. Depends on which ids are given, not on their order."""
     fixed = sorted(set(ids), key=lambda id_: _order(world, id_))
-    wanted = [(id_, resolve_alias(world, viewer_id, id_), _other_name(world, id_)) for id_ in fixed]
-    return distinct(wanted)
+    return distinct([(id_, resolve_alias(world, viewer_id, id_)) for id_ in fixed], lambda id_: _looks(world, id_))
 
 
 def narrator_name(entity: Entity) -> str:
     """The true name, for the narrator and the screen; never for a prompt."""
-    name = " ".join((entity.value("name") or "").split())
-    if name:
-        return name
-    label = label_of(entity)
+    label = _plain(entity.value("name")) or label_of(entity)
     return label if label != UNFAMILIAR else re.sub(r"[_.-]+", " ", entity.id).strip() or entity.id
 
 
 def true_names(world: World, ids: Iterable[EntityId]) -> dict[EntityId, str]:
     """`narrator_name` for each, made distinct. Ids that are no entity's are left out."""
     fixed = sorted((id_ for id_ in set(ids) if id_ in world.entities), key=lambda id_: _order(world, id_))
-    return distinct([(id_, narrator_name(world.entities[id_]), None) for id_ in fixed])
+    return distinct([(id_, narrator_name(world.entities[id_])) for id_ in fixed], lambda id_: _looks(world, id_))
 
 
 def _order(world: World, id_: EntityId) -> tuple[int, EntityId]:
@@ -74,7 +79,7 @@ def _order(world: World, id_: EntityId) -> tuple[int, EntityId]:
     return (entity.order if entity else 0, id_)
 
 
-def _other_name(world: World, id_: EntityId) -> str | None:
+def _looks(world: World, id_: EntityId) -> str | None:
     entity = world.entities.get(id_)
     return looks_of(entity) if entity else None
 
@@ -82,40 +87,53 @@ def _other_name(world: World, id_: EntityId) -> str | None:
 def find(world: World, viewer_id: EntityId, phrase: str, among: Sequence[EntityId], recent: Sequence[EntityId] = ()) -> Found:
     """Whom the viewer means by `phrase`, of those in `among`, by nothing but what the viewer calls them and can see of them.
 
-    `recent` lists those last dealt with, newest first: the first that fits settles an ambiguity.
+    `recent` lists those last dealt with, newest first: the first that fits settles an ambiguity, and `her` or `it` means it.
     """
     sought = _key(phrase)
-    if sought in _SELF and viewer_id in among:
-        return Found(ids=(viewer_id,))
+    if not sought or (sought in _SELF and viewer_id in among):
+        return Found(ids=(viewer_id,) if sought else ())
     others = [id_ for id_ in dict.fromkeys(among) if id_ != viewer_id and id_ in world.entities]
+    if sought in _PERSON or sought in _THING:
+        latest = (id_ for id_ in recent if id_ in others and world.entities[id_].agent == (sought in _PERSON))
+        return Found(ids=tuple(latest)[:1])
     names = names_for(world, viewer_id, others)
-    for fits in (_fits_exactly, _fits_alias, _fits_part):
-        ids = tuple(id_ for id_ in others if sought and fits(world, viewer_id, id_, names[id_], sought))
+    called = {id_: [name, resolve_alias(world, viewer_id, id_), *_seen(world.entities[id_])] for id_, name in names.items()}
+    for fits in (_fits_name, _fits_any, _fits_part, _fits_noun):
+        ids = tuple(id_ for id_ in others if fits(sought, called[id_]))
         if len(ids) > 1:
-            latest = next((id_ for id_ in recent if id_ in ids), None)
-            return Found(ids=(latest,)) if latest is not None else Found(ids=ids, ambiguous=True)
+            settled = next((id_ for id_ in recent if id_ in ids), None)
+            return Found(ids=ids, ambiguous=True) if settled is None else Found(ids=(settled,))
         if ids:
             return Found(ids=ids)
     return Found()
 
 
-def _fits_exactly(world: World, viewer_id: EntityId, id_: EntityId, name: str, sought: str) -> bool:
-    return _key(name) == sought
+def _seen(entity: Entity) -> list[str]:
+    """What anybody who sees the entity could call it."""
+    return [text for text in (label_of(entity), looks_of(entity)) if text]
 
 
-def _fits_alias(world: World, viewer_id: EntityId, id_: EntityId, name: str, sought: str) -> bool:
-    entity = world.entities[id_]
-    return sought in {_key(resolve_alias(world, viewer_id, id_)), _key(label_of(entity)), _key(looks_of(entity) or "")}
+def _fits_name(sought: str, called: Sequence[str]) -> bool:
+    return _key(called[0]) == sought
 
 
-def _fits_part(world: World, viewer_id: EntityId, id_: EntityId, name: str, sought: str) -> bool:
-    """`Harrow` for Bryn Harrow, `the stranger` for the wet stranger: words in order, the last of them a last or first word."""
-    entity = world.entities[id_]
-    words = sought.split()
-    return any(_is_part(words, _key(text).split(), is_name(text)) for text in (name, label_of(entity), looks_of(entity) or ""))
+def _fits_any(sought: str, called: Sequence[str]) -> bool:
+    return any(_key(text) == sought for text in called)
 
 
-def _is_part(words: list[str], whole: list[str], named: bool) -> bool:
+def _fits_part(sought: str, called: Sequence[str]) -> bool:
+    """`Harrow` for Bryn Harrow, `the stranger` for the wet stranger: words in order, with the noun or the first name."""
+    words = [word for word in sought.split() if word not in TITLES] or sought.split()
+    return any(_is_part(words, _key(text).split(), is_name(text)) for text in called)
+
+
+def _fits_noun(sought: str, called: Sequence[str]) -> bool:
+    """`the woman in the soaked coat` for the thin woman: what follows the noun is not looked at."""
+    phrase = noun_phrase(sought)
+    return phrase is not None and _fits_part(_key(phrase), called)
+
+
+def _is_part(words: Sequence[str], whole: Sequence[str], named: bool) -> bool:
     rest = iter(whole)
     return all(word in rest for word in words) and (words[-1] == whole[-1] or (named and words[0] == whole[0]))
 

@@ -3,22 +3,26 @@
 import re
 from functools import lru_cache
 
-from engine.mind.wordlists import ADJECTIVES, DETERMINERS, NOT_PARTICIPLES, PARTICIPLES, STOPS
+from engine.mind.wordlists import ADJECTIVES, COMMON, DETERMINERS, NOT_PARTICIPLES, PARTICIPLES, STOPS
 from engine.records.tokens import substitute
 from engine.records.world import Entity
 
 UNFAMILIAR = "an unfamiliar figure"
 """What a viewer calls somebody of whom nothing can be seen."""
 
-_OPENING = re.compile(
-    r"^(?:(?:he|she|it|they|this|that|there)\s*(?:is|was|are|'s|\u2019s|'re|\u2019re)\s+|appears to be\s+|looks like\s+)", re.IGNORECASE
+_COPULA = re.compile(
+    r"^(?:he|she|it|they|this|that|there)(?: is| was| are|['\u2019]s|['\u2019]re| appears to be| seems to be| looks like)\s+", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019-]*\w)?|[,;:.!?()\u2014\u2013]|\s-\s")
+_FIRST = re.compile(r"\W*([\w'\u2019-]+)")
+_ARTICLES = frozenset({"a", "an", "the", "some", "one", "another", "this", "that"})
+_LONGEST = 9
+"""Words of a noun phrase. A longer one is a sentence that the rules misread."""
 
 
 def first_word(text: str) -> str:
-    """The first word in lower case, without punctuation around it."""
-    found = re.match(r"\W*([\w'\u2019-]+)", text)
+    """The first word in lower case, without punctuation before it."""
+    found = _FIRST.match(text)
     return found.group(1).casefold() if found else ""
 
 
@@ -29,12 +33,12 @@ def starts_as_label(text: str) -> bool:
 
 def is_name(alias: str) -> bool:
     """Whether an alias is a name, not a label of somebody's looks: `Gareth`, not `the hooded figure`."""
-    return bool(alias) and alias[0].isupper() and not starts_as_label(alias)
+    return alias[:1].isupper() and not starts_as_label(alias)
 
 
 def label_of(target: Entity) -> str:
     """What anybody who sees `target` would call it: its public label, else its public name, else a noun phrase of its public looks."""
-    return _public_label(*(_public(target, name) for name in ("label", "name", "appearance")))
+    return _label(_public(target, "label"), _public(target, "name"), _public(target, "appearance"))
 
 
 def looks_of(target: Entity) -> str | None:
@@ -43,34 +47,48 @@ def looks_of(target: Entity) -> str | None:
 
 
 def _public(target: Entity, name: str) -> str:
-    """A public value as one plain line; whoever it mentions stays unnamed."""
     attribute = target.attributes.get(name)
-    if attribute is None or not attribute.public:
-        return ""
-    return " ".join(substitute(attribute.value, lambda _: "someone").split())
+    return attribute.value if attribute is not None and attribute.public else ""
 
 
 @lru_cache(maxsize=4096)
-def _public_label(label: str, name: str, appearance: str) -> str:
-    plain = label.strip(" .,;:") or name.strip(" .,;:")
-    if plain:
-        if starts_as_label(plain):
-            return plain[0].lower() + plain[1:]
-        return plain if plain[0].isupper() or plain[0].isdigit() else f"the {plain}"
-    return noun_phrase(appearance) or UNFAMILIAR
+def _label(label: str, name: str, appearance: str) -> str:
+    return _as_label(_plain(label)) or _as_thing(_plain(name)) or noun_phrase(appearance) or UNFAMILIAR
+
+
+def _plain(text: str) -> str:
+    """One line without punctuation at its ends; whoever it mentions stays unnamed."""
+    return " ".join(substitute(text, lambda _: "someone").split()).strip(" .,;:")
+
+
+def _as_label(text: str) -> str:
+    """`Wet stranger` becomes `the wet stranger`; `Old Tom` stays."""
+    first, *rest = text.split() or [""]
+    if not any(word[0].isupper() for word in rest) and (rest or first.casefold() in COMMON):
+        text = text[:1].lower() + text[1:]
+    return _as_thing(text)
+
+
+def _as_thing(text: str) -> str:
+    """A name that anybody may know, inside a sentence: `Excalibur`, `the brass lantern`."""
+    if starts_as_label(text):
+        return text[0].lower() + text[1:]
+    stands_alone = not text or not text[0].islower() or first_word(text) in ("someone", "somebody", "something")
+    return text if stands_alone else f"the {text}"
 
 
 @lru_cache(maxsize=4096)
 def noun_phrase(appearance: str) -> str | None:
-    """`A tall, bald man in an apron, with a scar` gives `the tall bald man`; None when there is no noun phrase at the start."""
-    words = _WORD.findall(_OPENING.sub("", appearance.strip()))
-    definite = bool(words) and words[0].casefold() in DETERMINERS
+    """`A tall, bald man in an apron, with a scar` gives `the tall bald man`; None when no noun phrase begins the text."""
+    words = _WORD.findall(_COPULA.sub("", _plain(appearance)))
+    first = words[0].casefold() if words else ""
+    definite = first in _ARTICLES
     kept, halted = _phrase(words[1:] if definite else words)
     while len(kept) > 1 and halted and _is_participle(kept[-1]):
         kept.pop()
     while kept and kept[-1] == "and":
         kept.pop()
-    if not kept or kept[0] == "of" or (not definite and kept[-1] in ADJECTIVES):
+    if not kept or len(kept) > _LONGEST or kept[0] == "of" or (not definite and _describes(kept[-1])):
         return None
     return "the " + " ".join(kept)
 
@@ -81,33 +99,26 @@ def _phrase(words: list[str]) -> tuple[list[str], bool]:
     for at, word in enumerate(words):
         low = word.casefold()
         after = words[at + 1].casefold() if at + 1 < len(words) else ""
+        linked = after in STOPS or after in DETERMINERS
         if word == ",":
-            if not kept or (kept[-1] not in ADJECTIVES and not _goes_on(words[at + 1 :])):
+            if not kept or linked or not _describes(kept[-1]):
                 return kept, False
-            if after in STOPS or after in DETERMINERS or kept[-1] not in ADJECTIVES:
-                return kept, False
-            continue
-        if not word[0].isalnum():
+        elif not word[0].isalnum():
             return kept, False
-        if low in STOPS:
-            return kept, True
-        if kept and low.endswith("ing") and (after in STOPS or after in DETERMINERS):
-            return kept, True
-        if low == "and" and (after in DETERMINERS or after in STOPS or not kept):
-            return kept, True
-        if low == "of":
-            article = [after] if after in DETERMINERS else []
+        elif low == "of":
+            article = [after] if after in _ARTICLES else []
             rest, halted = _phrase(words[at + 1 + len(article) :])
             return ([*kept, "of", *article, *rest] if rest else kept), halted
-        if low in DETERMINERS:
+        elif low in STOPS or low in DETERMINERS or (low == "and" and (linked or not kept)) or (kept and linked and low.endswith("ing")):
             return kept, True
-        kept.append(word if word[0].isupper() and at > 0 else low)
+        else:
+            kept.append(word if word[0].isupper() and at > 0 else low)
     return kept, False
 
 
-def _goes_on(rest: list[str]) -> bool:
-    """Whether the words after a comma still describe the same noun."""
-    return bool(rest) and rest[0].casefold() in ADJECTIVES
+def _describes(word: str) -> bool:
+    """Whether a word is rather an adjective than a noun."""
+    return word in ADJECTIVES or _is_participle(word)
 
 
 def _is_participle(word: str) -> bool:

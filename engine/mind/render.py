@@ -1,22 +1,22 @@
 """Stored text as one viewer reads it: tokens become names, with capitals, possessives and verbs to match."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.records.base import EntityId
-from engine.records.tokens import substitute
 
 NOBODY = "someone"
 """Stands where a text refers to somebody for whom there is no name at hand. Never the id."""
 
-_POSSESSIVE = re.compile(r"(\{\{e:[A-Za-z0-9_.-]+\}\})['\u2019]s\b")
-_START = re.compile(r"(?:^|[.!?\u2026][\"'\u201d\u2019)]*\s+)(?:[\"'\u201c\u2018(]*)(?=\{\{e:)")
-_AGREEMENT = {
+_YOUR_VERBS = {
     "was": "were", "is": "are", "has": "have", "does": "do", "wasn't": "weren't", "isn't": "aren't", "hasn't": "haven't",
     "doesn't": "don't",
 }  # fmt: skip
-_DISAGREES = re.compile(r"\b([Yy]ou) (" + "|".join(_AGREEMENT) + r")\b(?!')")
-_MARK = "\x00"
+_REFERENCE = re.compile(
+    r"(?P<start>(?:^|[.!?\u2026][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018(]*)?"
+    r"\{\{e:(?P<id>[A-Za-z0-9_.-]+)\}\}(?P<own>['\u2019]s\b)?(?: (?P<verb>" + "|".join(_YOUR_VERBS) + r")(?![\w'\u2019]))?"
+)
+_FIRST_LETTER = re.compile(r"^([\"'\u201c\u2018(]*)(\w)")
 
 
 def render(text: str, names: Mapping[EntityId, str]) -> str:
@@ -25,24 +25,25 @@ def render(text: str, names: Mapping[EntityId, str]) -> str:
     A name at the start of a sentence gets a capital. The reader's own `you` takes `your` and `were` as English wants it.
     """
     line = " ".join(text.split())
-    if "{{e:" not in line:
-        return line
-    line = _START.sub(lambda match: match.group(0) + _MARK, line)
-    line = _POSSESSIVE.sub(lambda match: substitute(match.group(1), lambda id_: _owner(names.get(id_, NOBODY))), line)
-    line = substitute(line, lambda id_: names.get(id_, NOBODY))
-    line = re.sub(_MARK + "(.)", lambda match: match.group(1).upper(), line).replace(_MARK, "")
-    return _DISAGREES.sub(lambda match: f"{match.group(1)} {_AGREEMENT[match.group(2)]}", line)
+    return _REFERENCE.sub(lambda match: _worded(match, names), line) if "{{e:" in line else line
+
+
+def _worded(match: re.Match[str], names: Mapping[EntityId, str]) -> str:
+    start, own, verb = match["start"], match["own"] or "", match["verb"]
+    name = names.get(match["id"], NOBODY)
+    if name == "you":
+        name, own = ("your", "") if own else (name, own)
+        verb = _YOUR_VERBS[verb] if verb and name == "you" else verb
+    if start is not None:
+        name = capital(name)
+    return f"{start or ''}{name}{own}{' ' + verb if verb else ''}"
 
 
 def capital(text: str) -> str:
     """The text with its first letter in upper case, whatever opens before it."""
-    return re.sub(r"^([\"'\u201c\u2018(]*)(\w)", lambda match: match.group(1) + match.group(2).upper(), text, count=1)
+    return _FIRST_LETTER.sub(lambda match: match[1] + match[2].upper(), text, count=1)
 
 
-def joined(parts: list[str]) -> str:
+def joined(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
-
-
-def _owner(name: str) -> str:
-    return "your" if name == "you" else f"{name}'s"
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)

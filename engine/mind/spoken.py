@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from engine.mind.wordlists import COMMON, ED_NAMES, PARTICLES, TITLES
 
 _WORD = re.compile(r"[^\W\d_](?:[\w'\u2019-]*\w)?")
-_POSSESSIVE = re.compile(r"['\u2019]s?$")
+_POSSESSIVE = re.compile(r"['\u2019]s$", re.IGNORECASE)
+_BARE_POSSESSIVE = re.compile(r"['\u2019] \w")
+_MOST = 3
+"""Capitalised words of a name, titles aside."""
 
 
 def core(name: str) -> tuple[str, ...]:
@@ -28,32 +31,32 @@ def is_ordinary(word: str) -> bool:
     return (low.endswith("ing") and len(low) > 5) or (low.endswith("ish") and len(low) > 4)
 
 
-def name_at(text: str, start: int) -> tuple[str, int] | None:
+def name_at(text: str, start: int, *, epithet: bool = False) -> tuple[str, int] | None:
     """A name that begins at `start`, as spoken, and where it ends: up to three capitalised words, with titles and particles.
 
-    None for words that are no names, for a name in the possessive (`Bryn's brother`) and for words all in capitals in a shout.
+    None for words that are no names, for a name in the possessive (`Bryn's brother`) and for speech all in capitals.
+    With `epithet` it may begin with an article: `the Rook`.
     """
     words: list[re.Match[str]] = []
-    capitals, end = 0, start
+    proper = 0
     for match in _words_from(text, start):
         word = match.group()
-        proper = word[0].isupper()
-        if not proper and word not in PARTICLES:
-            break
-        plain = word.casefold()
-        if proper and plain not in TITLES and plain not in PARTICLES:
-            if is_ordinary(word) or capitals == 3:
+        if not word[0].isupper():
+            if word not in PARTICLES or not (words or (epithet and word == "the") or word not in ("the", "of")):
                 break
-            capitals += 1
+        elif word.casefold() not in TITLES:
+            if proper == _MOST or is_ordinary(word):
+                break
+            proper += 1
         words.append(match)
     while words and words[-1].group()[0].islower():
         words.pop()
-    named = [match for match in words if match.group()[0].isupper() and match.group().casefold() not in TITLES | PARTICLES]
-    if not named or _POSSESSIVE.search(words[-1].group()):
+    if not words or not proper:
         return None
     end = words[-1].end()
-    name = " ".join(text[words[0].start() : end].split())
-    return (name, end) if not _is_shouted(name, text) else None
+    if _POSSESSIVE.search(words[-1].group()) or (text[end - 1] in "sS" and _BARE_POSSESSIVE.match(text, end)):
+        return None
+    return (text[words[0].start() : end], end) if not text.isupper() or " " not in text.strip() else None
 
 
 def _words_from(text: str, start: int) -> Iterator[re.Match[str]]:
@@ -67,7 +70,3 @@ def _words_from(text: str, start: int) -> Iterator[re.Match[str]]:
         if text[at : at + 1] != " ":
             return
         at += 1
-
-
-def _is_shouted(name: str, text: str) -> bool:
-    return name.isupper() and len(name) > 1 and text.isupper() and " " in text.strip()

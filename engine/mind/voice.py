@@ -63,7 +63,7 @@ def tell(
         names = names_of(world, viewer_id, mentioned(event))
     actor = YOU if intent.actor == viewer_id else names.get(intent.actor, NOBODY)
     if intent.type == "dialogue":
-        return capital(_speech(intent, viewer_id, actor, names, grasp))
+        return capital(_speech(world, intent, viewer_id, actor, names, grasp))
     if intent.type == "monologue":
         if viewer_id is not None and viewer_id != intent.actor:  # nobody reads thoughts; an entry like that is a fault, not a leak
             return capital(f"{actor} was deep in thought.")
@@ -87,7 +87,7 @@ def _faint(world: World, place: PlaceId | None) -> str:
     return f"Somebody was speaking{' ' + where(found) if found else ''}, but the words did not carry."
 
 
-def _speech(intent: Intent, viewer_id: EntityId | None, actor: str, names: Names, grasp: Grasp) -> str:
+def _speech(world: World, intent: Intent, viewer_id: EntityId | None, actor: str, names: Names, grasp: Grasp) -> str:
     loud = loudness(intent)
     whom = joined([YOU if target == viewer_id else names.get(target, NOBODY) for target in intent.targets])
     to = f" to {whom}" if whom else ""
@@ -95,13 +95,25 @@ def _speech(intent: Intent, viewer_id: EntityId | None, actor: str, names: Names
     if grasp == "seen" or (loud == WHISPER and past_me):
         return f"{actor} whispered something{to}."
     verb = "whispered" if loud == WHISPER else "shouted" if loud == SHOUT else "spoke" if to else "said"
-    return f'{actor} {verb}{to}{_manner(intent)}: "{render(intent.text, names).strip(_QUOTES)}"'
+    return f"{actor} {verb}{to}{_manner(world, intent)}: {_quoted(intent.text, names)}"
 
 
-def _manner(intent: Intent) -> str:
+def _quoted(words: str, names: Names) -> str:
+    """Speech in quotation marks, which it gets only once."""
+    text = render(words, names)
+    if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES and not any(mark in text[1:-1] for mark in _QUOTES):
+        text = text[1:-1].strip()
+    return f'"{text}"'
+
+
+def _manner(world: World, intent: Intent) -> str:
     """Modifiers that say how, after a comma. Only plain lower-case words: they come from the actor's prose, which may name others."""
     plain = (" ".join(modifier.split()) for modifier in intent.modifiers)
-    shown = [each for each in dict.fromkeys(plain) if each not in _LOUD_WORDS and _PLAIN.fullmatch(each)]
+    shown = [
+        each
+        for each in dict.fromkeys(plain)
+        if each not in _LOUD_WORDS and _PLAIN.fullmatch(each) and not any(word in world.entities for word in each.split())
+    ]
     return f", {joined(shown)}" if shown else ""
 
 
@@ -148,7 +160,7 @@ def recount(entry: LedgerEntry | NewLedgerEntry, names: Names) -> list[str]:
     thought = " (Only a thought.)" if entry.mode == "thought" else ""
     return [
         capital(render(entry.content, names)) + thought,
-        *(f'Quote: "{render(quote, names).strip(_QUOTES)}"' for quote in entry.quotes if quote.strip(_QUOTES + " ")),
+        *(f"Quote: {_quoted(quote, names)}" for quote in entry.quotes if quote.strip(_QUOTES + " ")),
     ]
 
 

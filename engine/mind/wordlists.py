@@ -6,15 +6,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 DETERMINERS = _words(
-    "a an the some another any my your his her its our their this that these those one's"
+    "a an the some another any my your his her its our their this that these those one"
 )
 """A label begins with one of these."""
 STOPS = _words(
     "with without in into on onto at by from to under over near beside behind before beneath above below between among across against "
     "around about through up down off out for as like than who whom whose which that where when while if but so because is are was "
     "were be has have had wears wore stands stood sits sat hangs hung lies lay holds held carries carried looks looked seems seemed "
-    "smells leans leaned keeps kept bears bore this his her its their my your our not never no always now then here there also just "
-    "still he she it they him them you we i"
+    "smells leans leaned keeps kept bears bore not never no always now then here there also just still he she it they him them you we "
+    "i barely hardly scarcely perhaps maybe nearly almost burns glows gleams shines waits watches sleeps rests swings rattles creaks "
+    "runs leads goes limps smiles stares clutches can could may might must should would will does do did"
 )
 """A noun phrase ends before one of these."""
 PARTICIPLES = _words(
@@ -30,7 +31,9 @@ ADJECTIVES = _words(
     "pale dark fair bald grey gray white black red brown blond blonde golden silver handsome pretty ugly beautiful plain strong weak "
     "heavy wiry lanky burly muscular bearded scarred weathered wrinkled hooded cloaked robed barefoot ragged dirty clean wet dry cold "
     "warm quiet loud calm nervous tired sad happy grim stern kind gentle rough smooth sharp dull bright shiny rusty dusty wooden "
-    "round square long brass iron"
+    "round square long brass iron lithe wary shabby elegant graceful plump portly squat skinny bony hulking sallow ruddy tanned "
+    "swarthy freckled toothless elderly middle-aged rugged sturdy frail hollow-cheeked battered bare simple ornate narrow wide deep "
+    "shallow copper bronze stone"
 )
 """Words of looks that are no nouns."""
 PARTICLES = _words(
