@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.errors import CommandError
@@ -17,74 +17,24 @@ from engine.llm.storyteller import Storyteller
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.backfill import backfill
 from engine.memory.recall.engine import RecallEngine
-from engine.mind.aliases import narrator_name, resolve_alias
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import tell
-from engine.records.base import BufferId, EntityId, LedgerId, Record
+from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.clean import clean
-from engine.records.intents import Intent, Outcome
-from engine.records.memory import AliasChange, BufferEntry, Grasp, HandoffRun, LedgerEntry, Partition, Pin, TriggerReport
+from engine.records.memory import AliasChange, BufferEntry, HandoffRun, Pin
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
-from engine.records.tokens import substitute
 from engine.records.world import World
 from engine.storage.store import Store
 from engine.turns.actor import Actor
 from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee
 from engine.turns.simulation import RoundReport, SimulationManager
+from engine.views import BufferView, LedgerLine, Sizes, StoryLine, called, ledger_line, lived_through, narrated
+
+__all__ = ["BufferView", "Game", "LedgerLine", "RoundReport", "Sizes", "StoryLine"]
 
 _LONGEST_ALIAS = 60
-
-
-class BufferView(Record):
-    """A buffer with everything its pane draws."""
-
-    owner_id: EntityId
-    partition: Partition
-    report: TriggerReport
-    lines: Mapping[BufferId, str]
-    """Each entry as its owner would tell it now."""
-    when: Mapping[BufferId, str]
-    """Time words of each entry."""
-
-
-class LedgerLine(Record):
-    """A ledger entry as its pane draws it."""
-
-    entry: LedgerEntry
-    text: str
-    """Content as its owner reads it now."""
-    when: str
-    place: str
-    people: tuple[str, ...]
-
-
-class Sizes(Record):
-    """How many rows each tier of memory holds."""
-
-    buffer: int
-    archive: int
-    ledger: int
-
-
-class StoryLine(Record):
-    """One thing that happened, told to one viewer."""
-
-    round: int
-    when: str
-    """World time as a clock reading: `18:05`."""
-    place: str
-    actor: EntityId
-    speaker: str
-    """What the viewer calls the actor, first letter in upper case."""
-    kind: str
-    """dialogue, action or monologue."""
-    text: str
-    """The sentence as told: `The wet stranger spoke to you: "Evening."`"""
-    intent: Intent
-    ok: bool
-    """False for an action that was refused."""
 
 
 class Game:
@@ -202,16 +152,7 @@ class Game:
     async def ledger(self, entity: EntityId) -> Sequence[LedgerLine]:
         """Long-term memory of `entity`, oldest first."""
         entries = await self._store.db.read(lambda conn: self._store.ledger.of_owner(conn, entity))
-        return [self._ledger_line(entry) for entry in entries]
-
-    def _ledger_line(self, entry: LedgerEntry) -> LedgerLine:
-        owner = entry.owner_id
-        text = substitute(entry.content, lambda i: self.name(i, owner))
-        place = self.world.places.get(entry.location_id or "")
-        return LedgerLine(
-            entry=entry, text=text[:1].upper() + text[1:], when=naturalize_time(self.world.now, entry.timestamp),
-            place=place.name if place else "", people=tuple(self.name(i, owner) for i in entry.involved_entity_ids if i != owner),
-        )
+        return [ledger_line(self.world, entry) for entry in entries]
 
     async def sources(self, entry: LedgerId) -> Sequence[BufferEntry]:
         """The buffer entries a memory was made of, from buffer or archive."""
@@ -233,52 +174,29 @@ class Game:
         """What happened, oldest first: all of it told by true names for None, else what `viewer` perceived, in its words."""
         if viewer is None:
             happened = await self._store.db.read(lambda conn: self._store.story.recent(conn, limit))
-            return [self._narrated(h.round, h.timestamp.strftime("%H:%M"), h.location_id, h.intent, h.outcome) for h in happened]
+            return [narrated(self.world, h.round, h.timestamp, h.location_id, h.intent, h.outcome) for h in happened]
         held = await self._store.db.read(
             lambda conn: [*(a.entry for a in self._store.buffer.archived(conn, viewer)), *self._store.buffer.of_owner(conn, viewer)]
         )
         lived = sorted((e for e in held if e.round > 0), key=lambda e: e.seq)
-        return [self._remembered(entry) for entry in lived[-limit:]]
+        return [lived_through(self.world, entry) for entry in lived[-limit:]]
 
     def tell(self, event: EngineEvent, viewer: EntityId | None) -> StoryLine | None:
         """A `Happened` event as `viewer` perceived it; None when it did not, or for other events."""
         if not isinstance(event, Happened):
             return None
         if viewer is None:
-            return self._narrated(event.round, event.now.strftime("%H:%M"), event.place, event.intent, event.outcome)
+            return narrated(self.world, event.round, event.now, event.place, event.intent, event.outcome)
         entry = next((e for e in event.entries if e.owner_id == viewer), None)
-        return self._remembered(entry) if entry else None
+        return lived_through(self.world, entry) if entry else None
 
     def told(self, entry: BufferEntry) -> str:
         """A buffer entry as its owner would tell it now."""
         return tell(self.world, entry.owner_id, entry)
 
-    def _remembered(self, entry: BufferEntry) -> StoryLine:
-        return self._line(
-            entry.round, entry.timestamp.strftime("%H:%M"), entry.intent.place or entry.location_id, entry.intent, entry.outcome,
-            entry.owner_id, tell(self.world, entry.owner_id, entry), entry.grasp,
-        )
-
-    def _narrated(self, round_: int, when: str, place: str | None, intent: Intent, outcome: Outcome | None) -> StoryLine:
-        return self._line(round_, when, place, intent, outcome, None, tell(self.world, None, intent, outcome=outcome), "full")
-
-    def _line(
-        self, round_: int, when: str, place: str | None, intent: Intent, outcome: Outcome | None, viewer: EntityId | None, text: str,
-        grasp: Grasp,
-    ) -> StoryLine:
-        speaker = "Somebody" if grasp == "faint" else self.name(intent.actor, viewer)
-        where = self.world.places.get(place or "")
-        return StoryLine(
-            round=round_, when=when, place=where.name if where else "", actor=intent.actor,
-            speaker=speaker[:1].upper() + speaker[1:], kind=intent.type, text=text, intent=intent,
-            ok=outcome is None or outcome.is_valid,
-        )
-
     def name(self, entity: EntityId, viewer: EntityId | None = None) -> str:
         """What `viewer` calls `entity`; its true name for the narrator (None)."""
-        if viewer is None:
-            return narrator_name(self.world.entities[entity])
-        return resolve_alias(self.world, viewer, entity)
+        return called(self.world, entity, viewer)
 
     async def alias_changes(self, viewer: EntityId, target: EntityId) -> Sequence[AliasChange]:
         """The alias timeline of a pair, oldest first."""

@@ -19,7 +19,7 @@ _ASIDE = ("name", "label", "appearance", "status")
 def lower_first(text: str) -> str:
     """The text with its first letter small, unless that word is all capitals or `I`."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
-    keep = len(first) > 1 and first.isupper() or first in ("I", "I'm") or not first
+    keep = (len(first) > 1 and first.isupper()) or first in ("I", "I'm") or not first
     return text if keep else text[0].lower() + text[1:]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from engine.errors import ModelError
 from engine.llm.protocol import ModelRequest
 from engine.llm.router import Router
 from engine.memory.lore import bearing_on
@@ -37,7 +38,7 @@ class Actor:
         return build(world, entity, entries, recalled, known, room, self._policies.recall)
 
     async def answer(self, world: World, prompt: Prompt, heard: Callable[[str], None]) -> str:
-        """The prose, cleaned; `heard` gets each piece as it comes. Raises `ModelError`; a blank answer is the caller's to judge."""
+        """The prose, cleaned; `heard` gets each piece as it comes. Raises `ModelError`, for a blank answer too."""
         request = ModelRequest(
             task="actor", entity=prompt.entity, round=world.round, seed=world.seed, messages=prompt.messages, max_tokens=ANSWER_TOKENS
         )
@@ -45,4 +46,7 @@ class Actor:
         async for piece in self._router.model("actor").stream(request):
             pieces.append(piece)
             heard(clean(piece))
-        return clean("".join(pieces)).strip()
+        prose = clean("".join(pieces)).strip()
+        if not prose:
+            raise ModelError("The model answered with nothing.", "Try again, or choose another model for the task actor.")
+        return prose

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from engine.errors import CommandError
-from engine.mind.aliases import find
+from engine.mind.aliases import find, vocabulary
 from engine.prompts.scene import Scene
 from engine.records.base import EntityId
 from engine.records.intents import Intent, Verb
@@ -78,12 +78,12 @@ class _Reader:
         if addressed and (match := _TO.match(rest)):
             return [self._speech(verb, match["text"].strip(' "“”'), self._one(match["who"]))]
         if word in ("tell", "whisper"):
-            # `tell the wet stranger come in`: the longest leading name wins.
-            words = re.sub(r"^to\s+", "", rest, flags=re.IGNORECASE).split()
-            for cut in range(min(6, len(words) - 1), 0, -1):
-                found = find(self._world, self._actor, " ".join(words[:cut]), self._scene.around)
-                if len(found.ids) == 1:
-                    return [self._speech(verb, " ".join(words[cut:]).strip('"“”'), found.ids[0])]
+            words = re.sub(r"^to\s+", "", rest, flags=re.IGNORECASE)
+            names = vocabulary(self._world, self._actor, self._scene.around)
+            # `tell the wet stranger come in`: the longest name that the words begin with.
+            for name in sorted(names, key=len, reverse=True):
+                if match := re.match(rf"(?:the\s+)?{re.escape(_plain(name))}\s+(?=\w)", words, re.IGNORECASE):
+                    return [self._speech(verb, words[match.end() :].strip('"“”'), names[name])]
             raise CommandError(f"Whom do you mean to {word}?", f"Write `{word} to NAME: words`. {self._around()}")
         return [self._speech(verb, rest.strip('"“”'))]
 
@@ -119,7 +119,8 @@ class _Reader:
     def _way(self, wanted: str) -> Portal | None:
         """The way whose name or destination is meant: all the words, then the only one that holds them."""
         key = _plain(wanted)
-        named = {p: (_plain(p.name), _plain(self._world.places[p.leads(self._scene.me.place or "") or p.b].name)) for p in self._scene.ways()}
+        here, places = self._scene.me.place or "", self._world.places
+        named = {p: (_plain(p.name), _plain(places[p.leads(here) or p.b].name)) for p in self._scene.ways()}
         exact = [p for p, names in named.items() if key in names]
         partly = [p for p, names in named.items() if any(key in name.split() or key in name for name in names)]
         if exact:

@@ -107,8 +107,6 @@ class SimulationManager:
                 prompt = await self._actor.draft(self.world, entity)
                 template = prompt.template
                 prose = await self._actor.answer(self.world, prompt, lambda piece: self._emit(ProseStreamed(entity=entity, text=piece)))
-                if not prose:
-                    raise ModelError("The model answered with nothing.", "Try again, or choose another model for the task actor.")
                 intents = await self._decoder.decode(self.world, entity, prose)
             beat = await plan(self._referee, self.world, entity, prose, template, intents)
         except ModelError as error:
