@@ -6,7 +6,7 @@ from engine.records.base import EntityId, PlaceId
 
 IMPORTANT = 8
 """From this importance on an entry is a candidate wherever it happened. The partial index has the same bound."""
-COMMON = 5_000
+COMMON = 2_000
 """Entries at which counting a term stops: from there on it is common, and how common does not matter."""
 
 _ARM = "SELECT * FROM (SELECT %s FROM %s ORDER BY timestamp DESC, %s DESC LIMIT ?)"
@@ -18,7 +18,9 @@ _INVOLVING = _ARM % (
 )
 _IMPORTANT = _ARM % ("timestamp, seq", f"ledger_entries WHERE owner_id = ? AND importance >= {IMPORTANT}", "seq")
 _UNION = """
-SELECT entry.id FROM (%s ORDER BY timestamp DESC, seq DESC LIMIT ?) AS found
+SELECT entry.id FROM (
+    SELECT timestamp, seq FROM (SELECT * FROM (%s) LIMIT -1) ORDER BY timestamp DESC, seq DESC LIMIT ?
+) AS found
 CROSS JOIN ledger_entries AS entry ON entry.seq = found.seq
 ORDER BY found.timestamp DESC, found.seq DESC
 """
