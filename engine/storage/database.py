@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 from engine.errors import SaveError
 from engine.storage.opening import Opened, explained, open_save, remove
@@ -52,8 +53,19 @@ class _Connection(aiosqlite.Connection):
         self._tx.put_nowait((None, work))
         return future
 
+    def stop(self) -> None:
+        """Let the thread finish what is queued, close and end. Unlike the original this needs no event loop."""
+        self._running = False
+        self._tx.put_nowait((None, self._end))
+
+    def _end(self) -> object:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        return _STOP_RUNNING_SENTINEL
+
     def abandon(self) -> None:
-        """Let the thread finish what is queued, close and end; wait for it a little."""
+        """Stop, and wait a little for what is queued."""
         self.stop()
         if self._thread is not threading.current_thread():
             self._thread.join(_PATIENCE)
