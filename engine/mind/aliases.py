@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.mind.distinct import distinct
-from engine.mind.labels import UNFAMILIAR, is_name, label_of, looks_of, noun_phrase
-from engine.mind.wordlists import TITLES
+from engine.mind.labels import UNFAMILIAR, is_name, key_of, label_of, looks_of, noun_phrase
+from engine.mind.wordlists import COMMON, TITLES
 from engine.records.base import EntityId, Record
 from engine.records.tokens import substitute, token
 from engine.records.world import Entity, World
@@ -16,7 +16,6 @@ __all__ = ["UNFAMILIAR", "Found", "find", "is_name", "known_name", "label_of", "
 YOU = "you"
 _SELF = frozenset({"you", "yourself", "me", "myself", "i"})
 _PERSON, _THING = frozenset({"he", "him", "she", "her", "they", "them"}), frozenset({"it", "that", "this"})
-_ARTICLES = frozenset({"a", "an", "the", "that", "this"})
 
 
 class Found(Record):
@@ -59,7 +58,9 @@ def resolve_alias(world: World, viewer_id: EntityId, target_id: EntityId) -> str
 def names_for(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> dict[EntityId, str]:
     """`resolve_alias` for each, made distinct. Depends on which ids are given, not on their order."""
     fixed = sorted(set(ids), key=lambda id_: _order(world, id_))
-    return distinct([(id_, resolve_alias(world, viewer_id, id_)) for id_ in fixed], lambda id_: _looks(world, id_))
+    others = [(id_, resolve_alias(world, viewer_id, id_)) for id_ in fixed if id_ != viewer_id]
+    names = distinct(others, lambda id_: _looks(world, id_), reserved=frozenset({YOU}))
+    return {id_: names.get(id_, YOU) for id_ in fixed}
 
 
 def narrator_name(entity: Entity) -> str:
@@ -89,7 +90,7 @@ def find(world: World, viewer_id: EntityId, phrase: str, among: Sequence[EntityI
 
     `recent` lists those last dealt with, newest first: the first that fits settles an ambiguity, and `her` or `it` means it.
     """
-    sought = _key(phrase)
+    sought = key_of(phrase)
     if not sought or (sought in _SELF and viewer_id in among):
         return Found(ids=(viewer_id,) if sought else ())
     others = [id_ for id_ in dict.fromkeys(among) if id_ != viewer_id and id_ in world.entities]
@@ -114,35 +115,28 @@ def _seen(entity: Entity) -> list[str]:
 
 
 def _fits_name(sought: str, called: Sequence[str]) -> bool:
-    return _key(called[0]) == sought
+    return key_of(called[0]) == sought
 
 
 def _fits_any(sought: str, called: Sequence[str]) -> bool:
-    return any(_key(text) == sought for text in called)
+    return any(key_of(text) == sought for text in called)
 
 
 def _fits_part(sought: str, called: Sequence[str]) -> bool:
     """`Harrow` for Bryn Harrow, `the stranger` for the wet stranger: words in order, with the noun or the first name."""
     words = [word for word in sought.split() if word not in TITLES] or sought.split()
-    return any(_is_part(words, _key(text).split(), is_name(text)) for text in called)
+    return any(_is_part(words, key_of(text).split(), is_name(text)) for text in called)
 
 
 def _fits_noun(sought: str, called: Sequence[str]) -> bool:
     """`the woman in the soaked coat` for the thin woman: what follows the noun is not looked at."""
     phrase = noun_phrase(sought)
-    return phrase is not None and _fits_part(_key(phrase), called)
+    return phrase is not None and _fits_part(key_of(phrase), called)
 
 
 def _is_part(words: Sequence[str], whole: Sequence[str], named: bool) -> bool:
     rest = iter(whole)
     return all(word in rest for word in words) and (words[-1] == whole[-1] or (named and words[0] == whole[0]))
-
-
-def _key(phrase: str) -> str:
-    """A phrase as it is compared: no case, no article, no possessive, no punctuation around it."""
-    plain = re.sub(r"['\u2019]s$", "", " ".join(phrase.split()).strip(" .,;:!?\"'\u201c\u201d\u2018\u2019()[]")).casefold()
-    article, _, rest = plain.partition(" ")
-    return rest if rest and article in _ARTICLES else plain
 
 
 def vocabulary(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> dict[str, EntityId]:
@@ -154,7 +148,7 @@ def vocabulary(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> di
         pieces = name.split()
         if id_ != viewer_id and is_name(name) and len(pieces) > 1:
             for piece in (pieces[0], pieces[-1]):
-                if is_name(piece) and len(piece) > 2:
+                if is_name(piece) and len(piece) > 2 and piece.casefold() not in TITLES | COMMON:
                     parts.setdefault(piece, set()).add(id_)
     return words | {piece: next(iter(held)) for piece, held in parts.items() if len(held) == 1 and piece not in words}
 
@@ -175,7 +169,8 @@ def tokenize(text: str, names: Mapping[str, EntityId]) -> str:
         if match.group(1) is None:
             return match.group(0)
         found = " ".join(match.group(1).split())
-        return token(ids[found] if found in ids else ids[found.casefold()])
+        id_ = ids.get(found) or ids.get(found.casefold())
+        return match.group(0) if id_ is None else token(id_)
 
     return re.sub(r"\{\{e:[^}]*\}\}|(?<!\w)(" + pattern + r")(?!\w)", replaced, text)
 

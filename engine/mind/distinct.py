@@ -1,9 +1,10 @@
 """Telling apart those whom a viewer would call the same."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import count
 
-from engine.mind.labels import is_name
+from engine.mind.labels import is_name, key_of
 from engine.records.base import EntityId
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
@@ -12,41 +13,41 @@ _INDEFINITE = ("a ", "an ", "some ")
 Named = tuple[EntityId, str]
 
 
-def distinct(wanted: Sequence[Named], other: Callable[[EntityId], str | None]) -> dict[EntityId, str]:
-    """Names for entities given as (id, name) in fixed order; no two are alike, upper and lower case aside.
+def distinct(
+    wanted: Sequence[Named], other: Callable[[EntityId], str | None], reserved: frozenset[str] = frozenset()
+) -> dict[EntityId, str]:
+    """Names for entities given as (id, name) in fixed order; no two are alike, case and article aside.
 
     Those who share a label take their `other` name when that tells them apart (`the tall guard`), else a number (`the second
-    guard`, `another guard`, `the other Bryn`).
+    guard`, `another guard`, `the other Bryn`). Nobody gets a `reserved` one.
     """
     shared: dict[str, list[Named]] = {}
     for one in wanted:
-        shared.setdefault(one[1].casefold(), []).append(one)
-    if len(shared) == len(wanted):
+        shared.setdefault(key_of(one[1]), []).append(one)
+    alike = [key for key, group in shared.items() if len(group) > 1 or key in reserved]
+    if not alike:
         return dict(wanted)
-    names = dict(group[0] for group in shared.values() if len(group) == 1)
-    taken = set(shared)
-    for group in shared.values():
-        if len(group) > 1:
-            names.update(_apart(group, other, taken))
+    names = dict(group[0] for key, group in shared.items() if key not in alike)
+    taken = reserved | shared.keys()
+    for key in alike:
+        names |= _apart(shared[key], other, taken, keeps=key not in reserved)
+        taken |= {key_of(names[id_]) for id_, _ in shared[key]}
     return {id_: names[id_] for id_, _ in wanted}
 
 
-def _apart(group: Sequence[Named], other: Callable[[EntityId], str | None], taken: set[str]) -> dict[EntityId, str]:
-    variants = ["" if is_name(name) else other(id_) or "" for id_, name in group]
-    keys = [variant.casefold() for variant in variants]
-    names: dict[EntityId, str] = {}
-    left: list[Named] = []
-    for (id_, name), variant, key in zip(group, variants, keys, strict=True):
-        if key and key not in taken and keys.count(key) == 1:
-            names[id_] = variant
-            taken.add(key)
-        else:
-            left.append((id_, name))
+def _apart(
+    group: Sequence[Named], other: Callable[[EntityId], str | None], taken: Set[str], *, keeps: bool
+) -> dict[EntityId, str]:
+    """Names that are not `taken` for those who share one. With `keeps` the first may keep it where that reads well."""
+    variants = {id_: "" if is_name(name) else other(id_) or "" for id_, name in group}
+    keys = Counter(key_of(variant) for variant in variants.values())
+    names = {id_: variant for id_, variant in variants.items() if variant and keys[key_of(variant)] == 1 and key_of(variant) not in taken}
+    left = [(id_, name) for id_, name in group if id_ not in names]
     if left:
-        numbered = _numbered(left[0][1], alone=len(left) == 1)
-        for id_, name in left:
-            names[id_] = next(each for each in numbered if each.casefold() not in taken or each == name)
-            taken.add(names[id_].casefold())
+        shared = left[0][1]
+        barred = taken | {key_of(name) for name in names.values()}
+        free = (each for each in _numbered(shared, alone=len(left) == 1) if key_of(each) not in barred or (keeps and each == shared))
+        names |= {id_: next(free) for id_, _ in left}
     return names
 
 

@@ -16,6 +16,8 @@ _COPULA = re.compile(
 _WORD = re.compile(r"[^\W_](?:[\w'\u2019-]*\w)?|[,;:.!?()\u2014\u2013]|\s-\s")
 _FIRST = re.compile(r"\W*([\w'\u2019-]+)")
 _ARTICLES = frozenset({"a", "an", "the", "some", "one", "another", "this", "that"})
+_POSSESSIVE = re.compile(r"['\u2019]s$")
+_AROUND = " .,;:!?\"'\u201c\u201d\u2018\u2019()[]"
 _LONGEST = 9
 """Words of a noun phrase. A longer one is a sentence that the rules misread."""
 
@@ -34,6 +36,13 @@ def starts_as_label(text: str) -> bool:
 def is_name(alias: str) -> bool:
     """Whether an alias is a name, not a label of somebody's looks: `Gareth`, not `the hooded figure`."""
     return alias[:1].isupper() and not starts_as_label(alias)
+
+
+def key_of(phrase: str) -> str:
+    """A phrase as it is compared with others: no case, no article, no possessive, no punctuation around it."""
+    plain = _POSSESSIVE.sub("", " ".join(phrase.split()).strip(_AROUND)).casefold()
+    article, _, rest = plain.partition(" ")
+    return rest if rest and article in ("a", "an", "the", "this", "that") else plain
 
 
 def label_of(target: Entity) -> str:
@@ -80,10 +89,9 @@ def _as_thing(text: str) -> str:
 @lru_cache(maxsize=4096)
 def noun_phrase(appearance: str) -> str | None:
     """`A tall, bald man in an apron, with a scar` gives `the tall bald man`; None when no noun phrase begins the text."""
-    words = _WORD.findall(_COPULA.sub("", _plain(appearance)))
-    first = words[0].casefold() if words else ""
-    definite = first in _ARTICLES
-    kept, halted = _phrase(words[1:] if definite else words)
+    first, *words = _WORD.findall(_COPULA.sub("", _plain(appearance))) or [""]
+    definite = first.casefold() in _ARTICLES
+    kept, halted = _phrase(words if definite else [first.casefold(), *words])
     while len(kept) > 1 and halted and _is_participle(kept[-1]):
         kept.pop()
     while kept and kept[-1] == "and":
@@ -103,7 +111,7 @@ def _phrase(words: list[str]) -> tuple[list[str], bool]:
         if word == ",":
             if not kept or linked or not _describes(kept[-1]):
                 return kept, False
-        elif not word[0].isalnum():
+        elif not word[:1].isalnum():
             return kept, False
         elif low == "of":
             article = [after] if after in _ARTICLES else []
@@ -112,13 +120,13 @@ def _phrase(words: list[str]) -> tuple[list[str], bool]:
         elif low in STOPS or low in DETERMINERS or (low == "and" and (linked or not kept)) or (kept and linked and low.endswith("ing")):
             return kept, True
         else:
-            kept.append(word if word[0].isupper() and at > 0 else low)
+            kept.append(word)
     return kept, False
 
 
 def _describes(word: str) -> bool:
     """Whether a word is rather an adjective than a noun."""
-    return word in ADJECTIVES or _is_participle(word)
+    return word.casefold() in ADJECTIVES or _is_participle(word)
 
 
 def _is_participle(word: str) -> bool:
