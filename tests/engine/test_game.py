@@ -1,0 +1,162 @@
+"""A game from creation to closing and on, over the bundled world with the storyteller."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from engine.errors import CommandError, SaveError, WorldFileError
+from engine.events import AliasLearned, EngineEvent, HandoffCommitted, PinChanged
+from engine.files.bundled import bundled_worlds
+from engine.game import Game
+from engine.llm.protocol import Completion, ModelRequest
+from engine.storage.diff import differences
+
+WORLD = next(info.path for info in bundled_worlds() if info.slug == "salt-lantern")
+
+
+@pytest.fixture
+async def new(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Game]]]:
+    games: list[Game] = []
+
+    async def make(name: str = "a.db", **more: object) -> Game:
+        games.append(await Game.create(WORLD, tmp_path / name, 7, **more))  # type: ignore[arg-type]
+        return games[-1]
+
+    yield make
+    for game in games:
+        await game.close()
+
+
+async def test_the_preview_is_what_is_sent_and_changes_nothing(new: Callable[..., Awaitable[Game]], tmp_path: Path) -> None:
+    sent: list[ModelRequest] = []
+
+    def keep(request: ModelRequest, completion: Completion) -> None:
+        sent.append(request)
+
+    game = await new(sink=keep)
+    await game.step()
+    first = next(agent for agent in game.world.agents() if agent.place)
+    # Between two rounds nothing changes but the round itself and its handoffs: hold those off by a fresh preview each time.
+    before = game.world
+    one, two = await game.preview(first.id), await game.preview(first.id)
+    assert one == two
+    assert game.world is before
+    sent.clear()
+    runs = len(await game.runs(first.id))
+    await game.step()
+    if len(await game.runs(first.id)) == runs:
+        [request] = [r for r in sent if r.task == "actor" and r.entity == first.id]
+        assert request.messages == one.messages
+
+
+async def test_a_game_goes_on_where_it_was_left(new: Callable[..., Awaitable[Game]], tmp_path: Path) -> None:
+    whole = await new("whole.db")
+    for _ in range(6):
+        await whole.step()
+    await whole.close()
+    part = await new("part.db")
+    for _ in range(3):
+        await part.step()
+    world = part.world
+    await part.close()
+    again = await Game.open(tmp_path / "part.db")
+    assert again.world == world
+    for _ in range(3):
+        await again.step()
+    await again.close()
+    assert differences(tmp_path / "whole.db", tmp_path / "part.db") == []
+
+
+async def test_a_promotion_happens_within_two_rounds(new: Callable[..., Awaitable[Game]]) -> None:
+    game, events = await new(), list[EngineEvent]()
+    game.listen(events.append)
+    await game.step()
+    await game.step()
+    committed = [event for event in events if isinstance(event, HandoffCommitted)]
+    assert committed
+    lines = await game.ledger(committed[0].entity)
+    assert {line.entry.id for line in lines} >= {entry.id for entry in committed[0].ledger}
+    sources = await game.sources(committed[0].ledger[0].id)
+    assert {entry.id for entry in sources} <= {*committed[0].promoted_ids, *committed[0].pinned_ids}
+
+
+async def test_a_hand_pins_and_lets_go(new: Callable[..., Awaitable[Game]]) -> None:
+    game, events = await new(), list[EngineEvent]()
+    game.listen(events.append)
+    agent = game.world.agents()[0].id
+    view = await game.buffer(agent)
+    entry = view.partition.candidates[0]
+    await game.set_pin(entry.id, True)
+    assert [e.entry.pinned for e in events if isinstance(e, PinChanged)] == ["hand"]
+    assert entry.id in {e.id for e in (await game.buffer(agent)).partition.held}
+    for _ in range(3):
+        await game.step()
+    assert entry.id in (await game.buffer(agent)).lines
+    await game.set_pin(entry.id, False)
+    for _ in range(2):
+        await game.step()
+    assert entry.id not in (await game.buffer(agent)).lines
+    with pytest.raises(CommandError, match="left working memory"):
+        await game.set_pin(entry.id, True)
+
+
+async def test_a_hand_sets_and_removes_an_alias(new: Callable[..., Awaitable[Game]]) -> None:
+    game, events = await new(), list[EngineEvent]()
+    game.listen(events.append)
+    one, two, three = (agent.id for agent in game.world.agents()[:3])
+    await game.set_alias(one, two, "  the [red]  liar\x1b[2J ")
+    assert game.name(two, one) == "the [red] liar"
+    with pytest.raises(CommandError, match="called"):
+        await game.set_alias(one, three, "The [red] liar")
+    await game.set_alias(one, two, "")
+    assert two not in game.world.entities[one].aliases
+    assert [c.cause for c in await game.alias_changes(one, two)][-2:] == ["by hand", "by hand"]
+    assert len([e for e in events if isinstance(e, AliasLearned)]) == 2
+    for text in ("{{e:x}}", "you", "x" * 61):
+        with pytest.raises(CommandError):
+            await game.set_alias(one, two, text)
+    with pytest.raises(CommandError):
+        await game.set_alias(one, one, "myself")
+
+
+async def test_a_player_acts_by_command_and_by_prose(new: Callable[..., Awaitable[Game]]) -> None:
+    game = await new()
+    [tam] = [e.id for e in game.world.agents() if e.id == "tam_birrell"]
+    with pytest.raises(CommandError, match="Nobody is under your hand"):
+        await game.step("say hello")
+    game.play_as(tam)
+    round_ = game.world.round
+    with pytest.raises(CommandError):
+        await game.step("take the moon")
+    assert game.world.round == round_
+    await game.step("go to the quay")
+    assert game.world.places[game.world.entities[tam].place or ""].name == "the quay"
+    await game.step('I look at the sky. "It will rain," I say. *I should be inside.*')
+    told = [line.text for line in await game.story(tam) if line.actor == tam]
+    assert 'It will rain' in " ".join(told)
+    assert any(text.startswith("You thought: I should be inside") for text in told)
+    before = len(told)
+    await game.step()
+    assert len([line for line in await game.story(tam) if line.actor == tam]) == before
+
+
+async def test_things_cannot_be_played(new: Callable[..., Awaitable[Game]]) -> None:
+    game = await new()
+    thing = next(e.id for e in game.world.entities.values() if not e.agent)
+    with pytest.raises(CommandError):
+        game.play_as(thing)
+
+
+async def test_a_new_game_never_overwrites(new: Callable[..., Awaitable[Game]], tmp_path: Path) -> None:
+    game = await new("a.db")
+    await game.close()
+    size = (tmp_path / "a.db").stat().st_size
+    with pytest.raises(SaveError):
+        await Game.create(WORLD, tmp_path / "a.db")
+    assert (tmp_path / "a.db").stat().st_size == size
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "world.yaml").write_text("name: x\nplaces: 3\n", encoding="utf-8")
+    with pytest.raises(WorldFileError):
+        await Game.create(tmp_path / "broken", tmp_path / "b.db")
+    assert not (tmp_path / "b.db").exists()
