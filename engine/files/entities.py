@@ -44,9 +44,10 @@ def read_entities(items: Sequence[Item], start: datetime, known: Known) -> Peopl
     fields = {item.id: Fields(item.node, item.path, known.report, _KEYS, "an entity") for item in items}
     holders = {owner: _holder(owner, found, known) for owner, found in fields.items()}
     stated = {owner: _stated_place(found, known) for owner, found in fields.items()}
-    _report_circles(holders, fields, known)
+    _break_circles(holders, fields, known)
+    settled = _settle(holders, stated)
     for order, (owner, found) in enumerate(fields.items()):
-        place = _place(owner, holders, stated)
+        place = settled[owner]
         if holders[owner] and stated[owner] and place != stated[owner]:
             hint = f"its holder is at {quoted(place)}" if place else "its holder is nowhere"
             known.report.add(found.mark("at"), found.at("at"), f"{quoted(owner)} cannot be at {quoted(str(stated[owner]))}", hint)
@@ -127,28 +128,34 @@ def _stated_place(fields: Fields, known: Known) -> PlaceId | None:
     return known.place(scalar, fields.at("at"))
 
 
-def _place(owner: EntityId, holders: dict[EntityId, EntityId | None], stated: dict[EntityId, PlaceId | None]) -> PlaceId | None:
-    """Where the outermost holder is."""
-    seen: set[EntityId] = set()
-    while (holder := holders.get(owner)) and owner not in seen:
-        seen.add(owner)
-        owner = holder
-    return stated.get(owner)
+def _settle(holders: dict[EntityId, EntityId | None], stated: dict[EntityId, PlaceId | None]) -> dict[EntityId, PlaceId | None]:
+    """The place of each entity: that of its outermost holder. Long chains are walked once."""
+    found: dict[EntityId, PlaceId | None] = {}
+    for start in stated:
+        chain = [start]
+        while (holder := holders.get(chain[-1])) and holder not in found:
+            chain.append(holder)
+        place = found[holder] if holder else stated.get(chain[-1])
+        found.update(dict.fromkeys(chain, place))
+    return found
 
 
-def _report_circles(holders: dict[EntityId, EntityId | None], fields: dict[EntityId, Fields], known: Known) -> None:
-    """Report each circle of holding once, where it was written last."""
+def _break_circles(holders: dict[EntityId, EntityId | None], fields: dict[EntityId, Fields], known: Known) -> None:
+    """Report each circle of holding once, where it was written last, and take it out of `holders`."""
     done: set[EntityId] = set()
+    ranks = {owner: number for number, owner in enumerate(fields)}
     for start in holders:
-        chain: list[EntityId] = []
+        chain: dict[EntityId, None] = {}
         at: EntityId | None = start
         while at and at not in done and at not in chain:
-            chain.append(at)
+            chain[at] = None
             at = holders.get(at)
         if at in chain:
-            circle = chain[chain.index(at) :]
-            message = "holds itself" if len(circle) == 1 else f"a circle of holders: {', '.join(quoted(one) for one in circle)}"
-            known.report.add(fields[circle[-1]].mark("holder"), fields[circle[-1]].at("holder"), message, "one of them must be at a place")
+            walked = list(chain)
+            circle = sorted(walked[walked.index(at) :], key=ranks.__getitem__)
+            message = "holds itself" if len(circle) == 1 else f"a circle of holders: {', '.join(quoted(one) for one in circle[:5])}"
+            last = fields[circle[-1]]
+            known.report.add(last.mark("holder"), last.at("holder"), message, "one of them must be at a place")
             for one in circle:
                 holders[one] = None
         done.update(chain)

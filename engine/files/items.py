@@ -11,7 +11,7 @@ from engine.files.yamltree import Mapping, Node, Scalar, Sequence
 
 MAX_ID = 64
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
-_LOOSE_ID = re.compile(r"^[ \t]*(?:-[ \t]+)?\{?[ \t]*id[ \t]*:[ \t]*[\"']?([\w-]{1,64})", re.MULTILINE)
+_LOOSE_ID = re.compile(r"^[ \t]*+(?:-[ \t]++)?(?:\{[ \t]*+)?id[ \t]*+:[ \t]*+[\"']?([\w-]{1,64})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,11 @@ _MODES: dict[IntentType, Mode] = {"dialogue": "said", "action": "done", "monolog
 _PINS: dict[str, Pin] = {"true": "hand", "yes": "hand", "hand": "hand", "model": "model", "false": "none", "no": "none", "none": "none"}
 _LOUDNESS: dict[str, Verb] = {"whispering": "whisper", "shouting": "shout"}
 _SUBJECT = re.compile(r"\{\{e:([A-Za-z0-9_.-]+)\}\}\s+(?=\S)")
+_NO_VERB = frozenset({
+    "a", "an", "another", "each", "every", "he", "her", "his", "i", "it", "its", "my", "nobody", "nothing", "one", "our", "she", "some",
+    "somebody", "someone", "something", "that", "the", "their", "there", "these", "they", "this", "we", "you", "your",
+})  # fmt: skip
+"""First words of a sentence that has a subject of its own, which nobody in the world is."""
 _IMPORTANCE = 5
 """Of a memory whose author does not say."""
 
@@ -106,8 +111,9 @@ class Remembering:
             self._report.add(cast(Scalar, by).mark, fields.at("by"), f"`by` is {quoted(actor)}, but the text is about another", hint)
         doer = subject.group(1) if subject else actor or self._owner
         summary = deed(prose[subject.end() :] if subject else prose)
-        if not summary:
-            self._report.add(text.mark, path, "says nothing that was done")
+        if not summary.strip(".!?, ") or summary.split()[0].casefold() in _NO_VERB:
+            hint = "begin with who did it, or with the verb: `@bob wiped the counter.`"
+            self._report.add(text.mark, path, f"does not say who did what: {quoted(text.text)}", hint)
             return None
         mentioned = tuple(entity for entity in referred(summary) if entity != doer)
         aimed = tuple(dict.fromkeys((*targets, *mentioned)))

@@ -1,5 +1,6 @@
 """Places and the ways between them, as authored."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -16,6 +17,7 @@ from engine.records.world import Place, Portal, PortalState
 _PLACE_KEYS = ("id", "name", "description", "exits", "attributes", "light", "position")
 _EXIT_KEYS = ("to", "name", "id", "state", "vision", "sound", "one_way", "key", "when_open", "when_closed")
 _STATES: tuple[PortalState, ...] = ("open", "closed", "locked")
+_DETERMINED = re.compile(r"(?:the|a|an|some|one|no|my|your|his|her|its|our|their)\b|\w+['\u2019]s? ", re.IGNORECASE)
 _MUFFLING = 5
 """By how much a shut portal dampens sound when its author says nothing."""
 _MAX_POSITION = 1000
@@ -77,7 +79,7 @@ def _exits(origin: PlaceId, place: Fields, known: Known) -> Iterator[_Exit]:
         found = _Exit(
             origin=origin,
             to=target or "",
-            name=known.verbatim(name, fields.at("name")) if name else "",
+            name=_way_name(known.verbatim(name, fields.at("name"))) if name else "",
             one_way=fields.flag("one_way"),
             mark=node.mark,
             path=path,
@@ -89,6 +91,11 @@ def _exits(origin: PlaceId, place: Fields, known: Known) -> Iterator[_Exit]:
             known.report.add(to.mark, fields.at("to"), f"a way from {quoted(origin)} to itself", "name the place on the other side")
         elif target and found.name:
             yield found
+
+
+def _way_name(name: str) -> str:
+    """The name as it stands in a sentence: `trap door` is told as `the trap door`."""
+    return name if not name[:1].islower() or _DETERMINED.match(name) else f"the {name}"
 
 
 def _stated(fields: Fields, known: Known) -> dict[str, object]:

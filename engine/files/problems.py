@@ -54,8 +54,13 @@ class Report:
 
     def add(self, at: Mark, path: str, message: str, hint: str = "") -> None:
         """Note a problem. Beyond `LIMIT` they are no longer kept."""
-        if len(self._problems) < LIMIT:
+        if not self.full:
             self._problems.append(Problem(file=at.file, line=at.line, column=at.column, path=path, message=message, hint=hint))
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is kept: finding out where a problem is would be wasted."""
+        return len(self._problems) >= LIMIT
 
     def near(self, wrong: str, known: Iterable[str]) -> str:
         """A hint that names what `wrong` was probably meant to be, or nothing."""

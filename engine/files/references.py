@@ -65,7 +65,7 @@ class Known:
             head = name.split("-")[0]  # `@bob-like`: a hyphen may belong to the id or to the prose
             if head != name and head in self.entities:
                 return token(head) + name[len(head) :]
-            if name not in self.unread and head not in self.unread:
+            if not self.report.full and name not in self.unread and head not in self.unread:
                 hint = "places are named in plain words" if name in self.places else self.report.near(name, self.entities)
                 self.report.add(scalar.locate(f"@{name}", nth), path, f"no entity {quoted('@' + name)}", hint or "for a plain @ write @@")
             return match.group()
@@ -76,7 +76,7 @@ class Known:
         """The cleaned text of speech, names and labels, which hold words only: a reference to an entity in it is reported."""
         text = self._bounded(scalar, path, line=line)
         for match in _REFERENCE.finditer(text):
-            if match.group(1) in self.entities:
+            if match.group(1) in self.entities and not self.report.full:
                 hint = "write the words as they are said or read"
                 self.report.add(scalar.locate(match.group()), path, f"no references can stand here: {quoted(match.group())}", hint)
         return _REFERENCE.sub(lambda match: "@" if match.group() == "@@" else match.group(), text)
@@ -92,5 +92,6 @@ class Known:
             text = text.replace(_TOKEN, "")
         lost = scalar.swallowed()
         if lost:
-            self.report.add(scalar.source.mark(scalar.end), path, f"{quoted(lost)} is read as a comment", "put the text in quotes")
+            at = scalar.source.near(scalar.mark, scalar.start, scalar.end)
+            self.report.add(at, path, f"{quoted(lost)} is read as a comment", "put the text in quotes")
         return text

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from engine.files.problems import Mark, Report, meant, near, quoted
 from engine.files.yamltree import Source
+from engine.records.clean import one_line
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
-MAX_WORLD_BYTES = 16 * 1024 * 1024
+MAX_WORLD_CHARACTERS = 8 * 1024 * 1024
 MAX_FILES = 2000
 SECTIONS = ("places", "entities", "lore")
 """Folders of a world, and the keys of the same name in `world.yaml`."""
@@ -34,50 +35,68 @@ class Files:
 
 def gather(path: Path, report: Report) -> Files:
     """The texts of the world at `path`: a folder, its `world.yaml`, or any single YAML file that holds a whole world."""
-    folder, file, slug = _place(path)
-    if file is None:
-        _no_head(path, report)
-        return Files(slug=slug, head=None, names=[str(path)], lost=True)
-    head = _read(file, file.parent, report)
-    if folder is None:
-        return Files(slug=slug, head=head, names=[str(file)], lost=head is None)
-    names, items, lost, total = [str(file)], [], False, len(head.text) if head else 0
-    other = file.with_name("world.yml")
-    if file != other and other.exists():
-        report.add(_top(other), "", "a world has one head file", f"remove this one or {file.name}")
-    _strangers(folder, report)
-    for section, file in _listed(folder):
-        names.append(str(file))
-        if len(names) > MAX_FILES:
-            report.add(_top(file), "", f"a world may hold {MAX_FILES} files, this one is beyond that", "put several items in one file")
-            lost = True
-            break
-        source = _read(file, folder, report)
-        lost = lost or source is None
-        if source:
-            total += len(source.text)
-            items.append((section, source))
-        if total > MAX_WORLD_BYTES:
-            report.add(_top(file), "", f"the files of this world hold more than {MAX_WORLD_BYTES // 1024 // 1024} MiB")
-            lost = True
-            break
-    return Files(slug=slug, head=head, items=items, names=names, lost=lost or head is None)
+    try:
+        return _gather(path, report)
+    except (OSError, ValueError) as error:  # a folder that cannot be listed, a path that cannot be one
+        report.add(_top(path), "", f"cannot be read: {getattr(error, 'strerror', None) or error}")
+        return Files(slug="world", head=None, names=[shown_path(path)], lost=True)
 
 
 def head_of(path: Path, report: Report) -> tuple[str, Source | None]:
     """Slug and head file of the world at `path`, without a look at its other files."""
-    _, file, slug = _place(path)
+    try:
+        _, file, slug = _place(path)
+        if file is None:
+            _no_head(path, report)
+        return slug, _read(file, file.parent, report) if file else None
+    except (OSError, ValueError) as error:
+        report.add(_top(path), "", f"cannot be read: {getattr(error, 'strerror', None) or error}")
+        return "world", None
+
+
+def shown_path(path: Path) -> str:
+    """A path as text that any terminal can show."""
+    return one_line(str(path))
+
+
+def _gather(path: Path, report: Report) -> Files:
+    folder, file, slug = _place(path)
     if file is None:
         _no_head(path, report)
-    return slug, _read(file, file.parent, report) if file else None
+        return Files(slug=slug, head=None, names=[shown_path(path)], lost=True)
+    head = _read(file, file.parent, report)
+    if folder is None:
+        return Files(slug=slug, head=head, names=[shown_path(file)], lost=head is None)
+    items: list[tuple[str, Source]] = []
+    names, lost, total = [shown_path(file)], head is None, len(head.text) if head else 0
+    other = file.with_name("world.yml")
+    if file != other and other.exists():
+        report.add(_top(other), "", "a world has one head file", f"remove this one or {file.name}")
+    _strangers(folder, report)
+    for section, item in _listed(folder):
+        names.append(shown_path(item))
+        if len(names) > MAX_FILES:
+            report.add(_top(item), "", f"a world may hold {MAX_FILES} files, this one is beyond that", "put several items in one file")
+            lost = True
+            break
+        source = _read(item, folder, report)
+        lost = lost or source is None
+        if source:
+            total += len(source.text)
+            items.append((section, source))
+        if total > MAX_WORLD_CHARACTERS:
+            report.add(_top(item), "", f"the files up to this one hold more than {MAX_WORLD_CHARACTERS} characters", "leave some out")
+            lost = True
+            break
+    return Files(slug=slug, head=head, items=items, names=names, lost=lost)
 
 
 def _place(path: Path) -> tuple[Path | None, Path | None, str]:
     """Folder (None for a world in a single file), head file (None when missing) and slug of the world at `path`."""
     if not path.is_dir() and path.name not in ("world.yaml", "world.yml"):
-        return None, path, path.stem or "world"
+        return None, path, one_line(path.stem) or "world"
     folder = path if path.is_dir() else path.parent
-    slug = folder.name or folder.resolve().name or "world"
+    slug = one_line(folder.name or folder.resolve().name) or "world"
     heads = [file for suffix in _SUFFIXES if (file := folder / f"world{suffix}").exists()]
     return folder, heads[0] if heads else None, slug
 
@@ -114,13 +133,13 @@ def _read(path: Path, folder: Path, report: Report) -> Source | None:
                 problem, hint = f"larger than {MAX_FILE_BYTES // 1024 // 1024} MiB", "split it into several files"
             else:
                 text = data.decode("utf-8-sig")
-                return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
+                return Source(shown_path(path), text.replace("\r\n", "\n").replace("\r", "\n"))
     except FileNotFoundError:
         problem, hint = "there is no such file or folder", "give the folder that holds world.yaml"
     except UnicodeDecodeError as error:
         before = data[: error.start]
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        mark = Mark(file=str(path), line=before.count(b"\n") + 1, column=column)
+        mark = Mark(file=shown_path(path), line=before.count(b"\n") + 1, column=column)
         report.add(mark, "", "not UTF-8 text", "save the file as UTF-8")
         return None
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
@@ -135,4 +154,4 @@ def _no_head(folder: Path, report: Report) -> None:
 
 
 def _top(path: Path) -> Mark:
-    return Mark(file=str(path), line=1, column=1)
+    return Mark(file=shown_path(path), line=1, column=1)

@@ -37,6 +37,12 @@ class Source:
         before = self.text.rfind("\n", 0, index)
         return Mark(file=self.name, line=self.text.count("\n", 0, index) + 1, column=index - before)
 
+    def near(self, known: Mark, start: int, index: int) -> Mark:
+        """The position of `index`, given that of `start` not far before it: large files need no second reading."""
+        lines = self.text.count("\n", start, index)
+        column = index - self.text.rfind("\n", start, index) if lines else known.column + index - start
+        return Mark(file=self.name, line=known.line + lines, column=column)
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -60,7 +66,7 @@ class Scalar:
             at = self.source.text.find(fragment, at + 1, self.end)
             if at < 0:
                 return self.mark
-        return self.source.mark(at)
+        return self.source.near(self.mark, self.start, at)
 
     def swallowed(self) -> str:
         """What YAML took for a comment though it looks like text: `room #4` is read as `room`."""
