@@ -136,3 +136,9 @@ async def store(tmp_path: Path, samples: Samples) -> AsyncIterator[Store]:
 def leftovers(tmp_path: Path) -> Callable[[], list[str]]:
     """Names of the files in the folder that holds the save."""
     return lambda: sorted(file.name for file in tmp_path.iterdir())
+
+
+@pytest.fixture(scope="session")
+def samples_class() -> type[Samples]:
+    """For tests that run many examples, each on values of its own."""
+    return Samples
