@@ -30,9 +30,10 @@ _COMMON_START = re.compile(
 _QUOTES = "\"\u201c\u201d"
 
 
-def mentioned(event: Event) -> tuple[EntityId, ...]:
-    """Entities that telling the event names, each once."""
-    intent, outcome, grasp, _ = _parts(event)
+def mentioned(event: Event, outcome: Outcome | None = None) -> tuple[EntityId, ...]:
+    """Entities that telling the event names, each once. `outcome` is given with an intent only."""
+    intent, own_outcome, grasp, _ = _parts(event)
+    outcome = own_outcome or outcome
     if grasp == "faint":
         return ()
     text = " ".join((intent.summary, intent.text, outcome.reason if outcome else ""))
@@ -57,10 +58,10 @@ def tell(
     intent, own_outcome, own_grasp, own_place = _parts(event)
     outcome, place = own_outcome or outcome, own_place or place
     grasp = own_grasp if own_grasp != "full" else grasp
-    if grasp == "faint" and viewer_id is not None:
+    if grasp == "faint":
         return _faint(world, place)
     if names is None:
-        names = names_of(world, viewer_id, mentioned(event))
+        names = names_of(world, viewer_id, mentioned(event, outcome))
     actor = YOU if intent.actor == viewer_id else names.get(intent.actor, NOBODY)
     if intent.type == "dialogue":
         return capital(_speech(world, intent, viewer_id, actor, names, grasp))
