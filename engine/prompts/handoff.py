@@ -35,7 +35,7 @@ def build(
     sections = [
         Section(key="owner", title="Whose memory", text=f"{told[owner]}: {own_name(world.entities[owner])}", sources=(owner,)),
         Section(
-            key="people", title="People", text="\n".join(f"{told[entity]}: {name}" for entity, name in names.items()),
+            key="people", title="People", text="\n".join(f"{told[entity]}: {names[entity]}" for entity in people if entity in names),
             why_empty="" if names else "nobody else is in these moments",
         ),
         Section(

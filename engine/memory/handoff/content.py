@@ -20,6 +20,7 @@ _QUOTED = re.compile(
 _FIRST_PERSON = re.compile(
     "(?<![\\w.])I(?=['\u2019](?:m|d|ve|ll)\\b|\\s+[a-z])|\\b(?:[Mm]y|[Mm]e|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\\b"
 )
+_SPOKEN = re.compile(r"[^\W\d_]{2}")
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|yourselves)\b", re.IGNORECASE)
 _SCHEMA = re.compile(
     r"sourceEntryIds|involvedEntityIds|retainInBuffer|\"(?:chunks|content|properties|type|\$ref)\"\s*:|\$defs|LedgerEntry"
@@ -62,7 +63,7 @@ def checked(
     text = _outside_quotes(text, lambda part: _without_ids(tokenize(part, names), known, ids))
     text = _PERSON.sub(_SOMEBODY, text)
     told = _QUOTED.sub(" ", substitute(text, lambda _: " "))
-    if not any(character.isalpha() for character in told):
+    if not _SPOKEN.search(told):
         return Account("", "it says nothing")
     if _FIRST_PERSON.search(told):
         return Account("", "it is told in the first person")

@@ -182,8 +182,8 @@ def _disjoint(chunks: Sequence[Chunk], candidates: Sequence[BufferEntry], notes:
             kept.append(chunk.model_copy(update={"source_ids": free}))
         else:
             first = home[chunk.source_ids[0]]
-            kept[first] = merge(kept[first], chunk, order)
-            home.update(dict.fromkeys(chunk.source_ids, first))
+            shared = tuple(source for source in chunk.source_ids if home[source] == first)
+            kept[first] = merge(kept[first], chunk.model_copy(update={"source_ids": shared}), order)
             notes.append("two chunks over the same sources were joined")
     return kept
 

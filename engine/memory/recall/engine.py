@@ -11,6 +11,7 @@ from engine.errors import ModelError, SaveError
 from engine.llm.protocol import Embedder
 from engine.llm.tokens import estimate_tokens
 from engine.memory.embedding import Vectors, embedded
+from engine.memory.recall.backfill import backfill
 from engine.memory.recall.candidates import thirds
 from engine.memory.recall.chaining import chain, room_for_chain
 from engine.memory.recall.choosing import Choice, Chooser, Offer
@@ -29,6 +30,8 @@ from engine.records.policies import Policies, RecallPolicy
 from engine.records.prompts import Receipt, Recollection
 from engine.records.world import World
 from engine.storage.store import Store
+
+__all__ = ["Ranked", "RecallEngine", "backfill", "rank"]
 
 _THREADED = 50_000
 """Entries from which scoring leaves the event loop alone (invariant 10)."""
