@@ -35,9 +35,7 @@ def distinct(
     return {id_: names[id_] for id_, _ in wanted}
 
 
-def _apart(
-    group: Sequence[Named], other: Callable[[EntityId], str | None], taken: Set[str], *, keeps: bool
-) -> dict[EntityId, str]:
+def _apart(group: Sequence[Named], other: Callable[[EntityId], str | None], taken: Set[str], *, keeps: bool) -> dict[EntityId, str]:
     """Names that are not `taken` for those who share one. With `keeps` the first may keep it where that reads well."""
     variants = {id_: "" if is_name(name) else other(id_) or "" for id_, name in group}
     keys = Counter(key_of(variant) for variant in variants.values())

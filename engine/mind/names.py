@@ -14,7 +14,7 @@ from engine.world.index import entities_at
 Lesson = tuple[EntityId, str, AliasCause]
 
 _APOSTROPHE = "['\u2019]"
-_NESTED = re.compile("[\"\u201c][^\"\u201c\u201d]*[\"\u201d]")
+_NESTED = re.compile('["\u201c][^"\u201c\u201d]*["\u201d]')
 _NOT_SO = re.compile(
     rf"(?:\b(?:not|never|stop|dare|dares|nobody|no one|none|if|whether|says?|said|thinks?|thought|believes?|claims?|pretends?)\b|"
     rf"n{_APOSTROPHE}t\b)[^.!?,;:]{{0,16}}$",
@@ -40,7 +40,7 @@ _YOU_ARE = re.compile(rf"\b(?:you are|you{_APOSTROPHE}re|you must be|your name(?
 _CLAUSE_START = re.compile(r"(?:^|[.!?\u2026\u2014;:,]['\"\u201d\u2019)]*)\s*['\"\u201c\u2018(]*")
 _GREETING = re.compile(
     r"(?:^|[.!?\u2026,]\s+)(?:good (?:day|morning|evening|afternoon|night)|hello|hail|hey|hi|ho|oi|greetings|welcome(?: back)?|evening|"
-    r"morning|thanks|thank you|goodbye|farewell|sorry|please|well met|come on|yes|no|aye|nay|listen|look|oh|ah|wait|easy|dear|and|but),?\s+",
+    r"morning|thanks|thank you|goodbye|farewell|sorry|please|well met|come on|yes|no|aye|nay|listen|look|oh|ah|wait|easy|and|but),?\s+",
     re.IGNORECASE,
 )
 _SET_OFF = re.compile(r"\s*(?:[,.!?\u2026;:\u2014-]|$)")

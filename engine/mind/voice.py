@@ -27,7 +27,7 @@ _SENTENCE_END = (".", "!", "?", "\u2026", '."', '!"', '?"', ".\u201d", "!\u201d"
 _COMMON_START = re.compile(
     r"(?:The|A|An|It|There|That|This|You|Your|He|She|They|Nobody|Nothing|No|Somebody|Someone|Only|One)(?=\s)"
 )  # fmt: skip
-_QUOTES = "\"\u201c\u201d"
+_QUOTES = '"\u201c\u201d'
 
 
 def mentioned(event: Event, outcome: Outcome | None = None) -> tuple[EntityId, ...]:

@@ -5,9 +5,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-DETERMINERS = _words(
-    "a an the some another any my your his her its our their this that these those one"
-)
+DETERMINERS = _words("a an the some another any my your his her its our their this that these those one")
 """A label begins with one of these."""
 STOPS = _words(
     "with without in into on onto at by from to under over near beside behind before beneath above below between among across against "
@@ -18,13 +16,9 @@ STOPS = _words(
     "runs leads goes limps smiles stares clutches can could may might must should would will does do did"
 )
 """A noun phrase ends before one of these."""
-PARTICIPLES = _words(
-    "bound clad made hung worn built cut bent torn drawn carved woven known left lost grown gone born held kept"
-)
+PARTICIPLES = _words("bound clad made hung worn built cut bent torn drawn carved woven known left lost grown gone born held kept")
 """Participles without -ed that may follow a noun: `a box bound with iron`."""
-NOT_PARTICIPLES = _words(
-    "bed shed weed seed reed steed deed sled breed creed"
-)
+NOT_PARTICIPLES = _words("bed shed weed seed reed steed deed sled breed creed")
 """Nouns that end as a participle does."""
 ADJECTIVES = _words(
     "tall short thin thick lean gaunt broad stout fat slim slender slight big huge large small tiny little old young aged ancient "
@@ -36,9 +30,7 @@ ADJECTIVES = _words(
     "shallow copper bronze stone"
 )
 """Words of looks that are no nouns."""
-PARTICLES = _words(
-    "of the de van von der den du da di del della la le al el bin ibn ben ap af av zu"
-)
+PARTICLES = _words("of the de van von der den du da di del della la le al el bin ibn ben ap af av zu")
 """May stand inside a name in lower case."""
 TITLES = _words(
     "master mistress mister mr mrs ms miss madam madame sir dame lord lady captain cap'n doctor dr father mother brother sister uncle "
@@ -69,9 +61,7 @@ COMMON = _words(
     "october november december spring summer autumn winter morning evening night"
 )
 """Words that are no names even with a capital: states, grammar, openings of sentences, peoples, callings, days."""
-ED_NAMES = _words(
-    "ahmed alfred fred wilfred manfred winifred mildred mohammed ethelred aldred eldred"
-)
+ED_NAMES = _words("ahmed alfred fred wilfred manfred winifred mildred mohammed ethelred aldred eldred")
 """Names that end as a participle does."""
 ON_PLACES = _words(
     "quay pier jetty wharf dock mole deck bridge beach strand shore roof road street lane path stair stairs landing balcony terrace "
@@ -79,7 +69,5 @@ ON_PLACES = _words(
     "hillside cliffs wall walls moor heath stage raft boat ship breakwater staircase"
 )
 """Head nouns of places that one is on."""
-AT_PLACES = _words(
-    "gate door crossroads bar counter window edge end foot top mouth entrance gates doors well fountain crossing ford"
-)
+AT_PLACES = _words("gate door crossroads bar counter window edge end foot top mouth entrance gates doors well fountain crossing ford")
 """Head nouns of places that one is at."""

@@ -40,9 +40,7 @@ class Maker:
         for key, value in (("label", label), ("appearance", looks), ("status", status)):
             if value:
                 attributes[key] = Attribute(name=key, value=value, public=True)
-        return Entity(
-            id=id_, agent=agent, place=place, order=order, holder=holder, attributes=attributes, aliases=aliases or {}
-        )
+        return Entity(id=id_, agent=agent, place=place, order=order, holder=holder, attributes=attributes, aliases=aliases or {})
 
     @staticmethod
     def place(id_: PlaceId, name: str, *, dark: bool = False) -> Place:
@@ -57,9 +55,7 @@ class Maker:
         )  # fmt: skip
 
     @staticmethod
-    def said(
-        actor: EntityId, text: str, *targets: EntityId, to: EntityId = "viewer", place: PlaceId = "taproom"
-    ) -> NewBufferEntry:
+    def said(actor: EntityId, text: str, *targets: EntityId, to: EntityId = "viewer", place: PlaceId = "taproom") -> NewBufferEntry:
         """A line of speech in the memory of `to`."""
         intent = Intent(type="dialogue", verb="say", text=text, actor=actor, targets=targets, place=place)
         return NewBufferEntry(owner_id=to, timestamp=NOW, location_id=place, round=1, intent=intent)

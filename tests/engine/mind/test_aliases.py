@@ -36,9 +36,17 @@ def inn(make: Maker) -> World:
 
 @pytest.mark.parametrize(
     ("target", "name"),
-    [("me", "you"), ("gar", "Gareth Stone"), ("old", "the murderer"), ("shy", "the thin woman"), ("fog", UNFAMILIAR), ("kin", "Perrin Harrow"),
-     ("lamp", "the brass lantern"), ("no such id", UNFAMILIAR)],
-)  # fmt: skip
+    [
+        ("me", "you"),
+        ("gar", "Gareth Stone"),
+        ("old", "the murderer"),
+        ("shy", "the thin woman"),
+        ("fog", UNFAMILIAR),
+        ("kin", "Perrin Harrow"),
+        ("lamp", "the brass lantern"),
+        ("no such id", UNFAMILIAR),
+    ],
+)
 def test_resolve_alias(inn: World, target: str, name: str) -> None:
     assert resolve_alias(inn, "me", target) == name
 
@@ -82,7 +90,9 @@ def test_a_number_that_is_taken_is_passed_over(make: Maker) -> None:
     assert names_for(world, "me", ["a", "b", "c"]) == {"a": "the second guard", "b": "the third guard", "c": "the first guard"}
 
 
-LABELS = st.sampled_from(["the guard", "the Guard", "a guard", "the first guard", "Tom", "the other Tom", "another guard", "", "guard", "you"])
+LABELS = st.sampled_from(
+    ["the guard", "the Guard", "a guard", "the first guard", "Tom", "the other Tom", "another guard", "", "guard", "you"]
+)
 LOOKS = st.sampled_from(["", "A tall guard", "A guard", "A short guard in mail"])
 
 
@@ -202,7 +212,14 @@ def test_vocabulary_adds_parts_of_names_that_only_one_has(make: Maker) -> None:
 
 
 PIECES = st.sampled_from(
-    [("the hooded figure", "gar"), ("Ish", "ish"), ("the wet stranger", "wet"), ("Bryn Harrow", "bryn"), ("the guard", "g"), ("Old Tom", "tom")]
+    [
+        ("the hooded figure", "gar"),
+        ("Ish", "ish"),
+        ("the wet stranger", "wet"),
+        ("Bryn Harrow", "bryn"),
+        ("the guard", "g"),
+        ("Old Tom", "tom"),
+    ]
 )
 FILLER = st.sampled_from([" saw ", "'s cloak hid ", ", then ", " and ", "\u2019s dog bit ", " whispered to ", " [and] ", " * "])
 

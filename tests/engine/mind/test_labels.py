@@ -61,9 +61,23 @@ def test_noun_phrase(appearance: str, phrase: str) -> None:
 
 @pytest.mark.parametrize(
     "appearance",
-    ["", "  ", "?!", "Tall and gaunt", "Hooded", "Young, maybe nineteen, with red hair", "His face is scarred", "it hangs over the bar", "in rags",
-     "and", "of course", "He wears a grey cloak", "a", "the"],
-)  # fmt: skip
+    [
+        "",
+        "  ",
+        "?!",
+        "Tall and gaunt",
+        "Hooded",
+        "Young, maybe nineteen, with red hair",
+        "His face is scarred",
+        "it hangs over the bar",
+        "in rags",
+        "and",
+        "of course",
+        "He wears a grey cloak",
+        "a",
+        "the",
+    ],
+)
 def test_no_noun_phrase_where_none_begins(appearance: str) -> None:
     assert noun_phrase(appearance) is None
 
@@ -105,8 +119,24 @@ def test_names(alias: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "alias", ["", "the hooded figure", "The hooded figure", "the Rook", "a guard", "An old man", "some sailor", "another guard", "one of the twins",
-              "One of the Twins", "my brother", "Your friend", "that man", "gareth", "1st mate"],
-)  # fmt: skip
+    "alias",
+    [
+        "",
+        "the hooded figure",
+        "The hooded figure",
+        "the Rook",
+        "a guard",
+        "An old man",
+        "some sailor",
+        "another guard",
+        "one of the twins",
+        "One of the Twins",
+        "my brother",
+        "Your friend",
+        "that man",
+        "gareth",
+        "1st mate",
+    ],
+)
 def test_labels_are_no_names(alias: str) -> None:
     assert not is_name(alias)

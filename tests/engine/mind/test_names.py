@@ -102,7 +102,7 @@ NOTHING = [
     "His name's Gareth.",
     "Your name is a mystery.",
     "My mother's name is Anna.",
-    "He told me, \"I am Gareth.\"",
+    'He told me, "I am Gareth."',
     "He told me, \u201cI am Gareth.\u201d Then he left.",
     "I am from Salt Harbour.",
     "I'm Monday's child.",
@@ -125,9 +125,7 @@ def test_other_words_teach_no_name(make: Maker, inn: World, text: str) -> None:
 
 
 def test_a_places_name_is_nobodys(make: Maker) -> None:
-    world = make.world(
-        make.entity("keeper", "Bryn"), make.entity("viewer", "Tom"), places=(make.place("taproom", "the Salt Lantern"),)
-    )
+    world = make.world(make.entity("keeper", "Bryn"), make.entity("viewer", "Tom"), places=(make.place("taproom", "the Salt Lantern"),))
     assert learned(world, "viewer", make.said("keeper", "I'm Salt Lantern bound")) == []
     assert learned(world, "viewer", make.said("keeper", "This is Salt Lantern.", "viewer")) == []
 
@@ -174,8 +172,17 @@ def test_a_speaker_need_be_heard_addressing_somebody(make: Maker, inn: World) ->
     assert learned(inn, "viewer", make.said("guest", "Hob, the mugs", "smith")) == [("smith", "Hob", "overheard")]
 
 
-INTRODUCTIONS = ["This is Bryn Harrow", "This is Bryn.", "Meet Bryn.", "Come, meet Bryn!", "Her name is Bryn Harrow.", "That's Bryn over there.",
-                 "May I introduce Bryn Harrow?", "Have you met Bryn, our host", "Let me introduce you to Bryn."]  # fmt: skip
+INTRODUCTIONS = [
+    "This is Bryn Harrow",
+    "This is Bryn.",
+    "Meet Bryn.",
+    "Come, meet Bryn!",
+    "Her name is Bryn Harrow.",
+    "That's Bryn over there.",
+    "May I introduce Bryn Harrow?",
+    "Have you met Bryn, our host",
+    "Let me introduce you to Bryn.",
+]
 
 
 @pytest.mark.parametrize("text", [t for t in INTRODUCTIONS if not t.endswith("?")])
@@ -186,7 +193,9 @@ def test_a_third_who_is_present_can_be_introduced(make: Maker, inn: World, text:
     assert name.startswith("Bryn")
 
 
-@pytest.mark.parametrize("text", ["This is Mira Vale.", "Her name is Mira.", "That's Mira Vale's cat.", "Is this Bryn?", "If this is Bryn, I'm done."])
+@pytest.mark.parametrize(
+    "text", ["This is Mira Vale.", "Her name is Mira.", "That's Mira Vale's cat.", "Is this Bryn?", "If this is Bryn, I'm done."]
+)
 def test_nobody_absent_or_asked_after_is_introduced(make: Maker, inn: World, text: str) -> None:
     assert learned(inn, "viewer", make.said("guest", text, "viewer")) == []
 
@@ -200,7 +209,10 @@ def test_a_lie_is_believed(make: Maker, inn: World) -> None:
 
 def test_two_who_are_called_the_same_are_not_told_apart_by_an_introduction(make: Maker) -> None:
     world = make.world(
-        make.entity("a", "Tom Reed", order=1), make.entity("b", "Tom Moor", order=2), make.entity("guest", "Ish"), make.entity("viewer", "V")
+        make.entity("a", "Tom Reed", order=1),
+        make.entity("b", "Tom Moor", order=2),
+        make.entity("guest", "Ish"),
+        make.entity("viewer", "V"),
     )
     assert learned(world, "viewer", make.said("guest", "This is Tom.", "viewer")) == []
 

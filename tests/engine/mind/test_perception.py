@@ -89,7 +89,9 @@ def test_darkness_hides_deeds_from_all_but_the_actor_and_no_speech(make: Maker) 
     assert perceivers(world, _deed("mark"), "hall") == [("actor", "full")]
     assert ("near", "full") in perceivers(world, _speech(), "hall")
     lit_beyond = _deed().model_copy(update={"actor": "far"})
-    assert dict(perceivers(world, lit_beyond, "yard")).keys() == {"far", "near", "mark", "actor", "remote"}, "who is in the dark sees out of it"
+    assert dict(perceivers(world, lit_beyond, "yard")).keys() == {"far", "near", "mark", "actor", "remote"}, (
+        "who is in the dark sees out of it"
+    )
 
 
 @pytest.mark.parametrize("status", ["asleep", "unconscious", "dead", "inactive"])
@@ -98,7 +100,9 @@ def test_the_senseless_perceive_nothing(make: Maker, status: str) -> None:
     for id_ in ("near", "actor"):
         sleeper = world.entities[id_].model_copy(update={"attributes": {"status": Attribute(name="status", value=status, public=True)}})
         world = world.model_copy(update={"entities": {**world.entities, id_: sleeper}})
-    assert perceivers(world, _speech("shout"), "hall") == [("actor", "full"), ("far", "full"), ("mark", "full")], "an actor knows its own deed"
+    assert perceivers(world, _speech("shout"), "hall") == [("actor", "full"), ("far", "full"), ("mark", "full")], (
+        "an actor knows its own deed"
+    )
     senses = reach(world, "near")
     assert senses == Senses(viewer_id="near", place="hall", awake=False, dark=False)
     assert reach(world, "mark").here == ("near", "actor"), "but they are seen"
@@ -124,7 +128,7 @@ def test_senses_of_a_place(make: Maker) -> None:
     world = _two_rooms(make, sound=8)
     assert reach(world, "actor") == Senses(
         viewer_id="actor", place="hall", awake=True, dark=False, here=("mark", "near"), things=("cup",), carried=("ring",),
-        beyond=(("door", "yard", ("far",)),), heard_places={"hall": 4, "yard": 2},  # type: ignore[arg-type]
+        beyond=(("door", "yard", ("far",)),), heard_places={"hall": 4, "yard": 2},
     )  # fmt: skip
     assert reach(world, "near").things == ("cup",), "what somebody carries does not lie about"
 
@@ -154,9 +158,17 @@ def test_of_several_ways_to_one_place_the_best_counts(make: Maker) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "modifiers", "loud"),
-    [("say", (), 4), ("say", ("angrily",), 4), ("say", ("whispering",), 1), ("say", ("shouting",), 8), ("whisper", ("shouting",), 1), ("shout", (), 8),
-     ("shout", ("whispering",), 8), ("other", ("in a whisper",), 1)],
-)  # fmt: skip
+    [
+        ("say", (), 4),
+        ("say", ("angrily",), 4),
+        ("say", ("whispering",), 1),
+        ("say", ("shouting",), 8),
+        ("whisper", ("shouting",), 1),
+        ("shout", (), 8),
+        ("shout", ("whispering",), 8),
+        ("other", ("in a whisper",), 1),
+    ],
+)
 def test_loudness(verb: Verb, modifiers: tuple[str, ...], loud: int) -> None:
     assert loudness(_speech(verb, modifiers=modifiers)) == loud
 

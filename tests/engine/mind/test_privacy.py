@@ -58,7 +58,9 @@ def _entities(draw: st.DrawFn, id_: str) -> Entity:
 def worlds(draw: st.DrawFn) -> World:
     entities = {id_: draw(_entities(id_)) for id_ in IDS}
     entities |= {
-        id_: entity.model_copy(update={"place": entities[entity.holder].place}) for id_, entity in entities.items() if entity.holder is not None
+        id_: entity.model_copy(update={"place": entities[entity.holder].place})
+        for id_, entity in entities.items()
+        if entity.holder is not None
     }
     dark = draw(st.sets(st.sampled_from(PLACES), max_size=1))
     light = {"light": Attribute(name="light", value="dark", public=True)}

@@ -153,7 +153,11 @@ def test_older_never_sounds_newer(now: datetime, a: timedelta, b: timedelta) -> 
     assert tiers[newer] <= tiers[older]
 
 
-@given(st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9000, 1, 1)), st.timedeltas(timedelta(0), timedelta(days=900)), st.integers(0, 3000))
+@given(
+    st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9000, 1, 1)),
+    st.timedeltas(timedelta(0), timedelta(days=900)),
+    st.integers(0, 3000),
+)
 def test_only_the_time_of_day_and_the_distance_count(now: datetime, gone: timedelta, days: int) -> None:
     past, shift = max(now - gone, datetime.min), timedelta(days=days)
     if past > datetime.min:

@@ -51,8 +51,14 @@ def _talk(verb: Verb, actor: str, *targets: str, text: str = "Hello there", modi
         (_talk("shout", "strider", "me"), 'Strider shouted to you: "Hello there"'),
         (_talk("say", "strider", modifiers=("shouting",)), 'Strider shouted: "Hello there"'),
         (_talk("say", "strider", "me", modifiers=("angrily",)), 'Strider spoke to you, angrily: "Hello there"'),
-        (_talk("say", "strider", "me", modifiers=("angrily", "with a grin", "angrily")), 'Strider spoke to you, angrily and with a grin: "Hello there"'),
-        (_talk("say", "strider", "me", modifiers=("glaring at Jack", "{{e:sailor}}", "like sailor", "")), 'Strider spoke to you: "Hello there"'),
+        (
+            _talk("say", "strider", "me", modifiers=("angrily", "with a grin", "angrily")),
+            'Strider spoke to you, angrily and with a grin: "Hello there"',
+        ),
+        (
+            _talk("say", "strider", "me", modifiers=("glaring at Jack", "{{e:sailor}}", "like sailor", "")),
+            'Strider spoke to you: "Hello there"',
+        ),
         (_talk("whisper", "strider", "sailor"), "Strider whispered something to the tall sailor."),
         (_talk("whisper", "strider"), "Strider whispered something."),
         (_talk("say", "strider", text='"Hello" there'), 'Strider said: ""Hello" there"'),
@@ -62,7 +68,10 @@ def _talk(verb: Verb, actor: str, *targets: str, text: str = "Hello there", modi
         (_talk("say", "ghost", "me"), 'An unfamiliar figure spoke to you: "Hello there"'),
         (_talk("say", "g1", "g2"), 'The first guard spoke to the second guard: "Hello there"'),
         (Intent(type="action", actor="me", text="I wipe", summary="wiped the counter"), "You wiped the counter."),
-        (Intent(type="action", actor="strider", text="secret prose", summary="took {{e:cup}} from {{e:me}}"), "Strider took the cup from you."),
+        (
+            Intent(type="action", actor="strider", text="secret prose", summary="took {{e:cup}} from {{e:me}}"),
+            "Strider took the cup from you.",
+        ),
         (Intent(type="action", actor="me", summary="found {{e:me}}'s keys!"), "You found your keys!"),
         (Intent(type="action", actor="sailor", text="I sing of Aragorn"), "The tall sailor did something."),
         (Intent(type="monologue", actor="me", text="I wonder."), "You thought: I wonder."),
@@ -106,7 +115,9 @@ def test_faint_speech_names_nobody(inn: World, place: str | None, where: str) ->
     assert mentioned(_entry(intent, inn, grasp="faint")) == ()
 
 
-def _entry(intent: Intent, world: World, *, minutes: float = 0, seq: int = 1, grasp: Grasp = "full", outcome: Outcome | None = None) -> BufferEntry:
+def _entry(
+    intent: Intent, world: World, *, minutes: float = 0, seq: int = 1, grasp: Grasp = "full", outcome: Outcome | None = None
+) -> BufferEntry:
     return BufferEntry(
         id=f"buf-{seq:06}", seq=seq, owner_id="me", timestamp=world.now - timedelta(minutes=minutes), location_id="taproom", round=1,
         intent=intent, outcome=outcome, grasp=grasp,

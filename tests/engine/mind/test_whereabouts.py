@@ -10,9 +10,16 @@ from engine.records.world import Attribute, Place
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("the taproom", "in the taproom"), ("the quay", "on the quay"), ("the Salt Lantern", "in the Salt Lantern"), ("Salt Street", "on Salt Street"),
-     ("the crossroads", "at the crossroads"), ("the deck of the Gull", "on the deck of the Gull"), ("the room behind the bar", "in the room behind the bar")],
-)  # fmt: skip
+    [
+        ("the taproom", "in the taproom"),
+        ("the quay", "on the quay"),
+        ("the Salt Lantern", "in the Salt Lantern"),
+        ("Salt Street", "on Salt Street"),
+        ("the crossroads", "at the crossroads"),
+        ("the deck of the Gull", "on the deck of the Gull"),
+        ("the room behind the bar", "in the room behind the bar"),
+    ],
+)
 def test_the_preposition_goes_by_the_noun(name: str, words: str) -> None:
     assert where(Place(id="p", name=name)) == words
 

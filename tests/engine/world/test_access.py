@@ -24,7 +24,16 @@ def test_a_viewer_sees_public_values_and_those_it_may_know() -> None:
 
 @pytest.mark.parametrize(
     ("status", "awake"),
-    [(None, True), ("awake", True), ("", True), ("asleep", False), ("Asleep ", False), ("unconscious", False), ("dead", False), ("inactive", False)],
+    [
+        (None, True),
+        ("awake", True),
+        ("", True),
+        ("asleep", False),
+        ("Asleep ", False),
+        ("unconscious", False),
+        ("dead", False),
+        ("inactive", False),
+    ],
 )
 def test_status_decides_who_is_awake(status: str | None, awake: bool) -> None:
     attributes = {} if status is None else {"status": Attribute(name="status", value=status, public=True)}

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 from engine.errors import OthermindsError, RuleError
 from engine.records.world import (
-    Attribute, Delta, Entity, LearnAttribute, Move, Place, Portal, PortalState, SetAttribute, SetPortal, Transfer, World,
+    Attribute,
+    Delta,
+    Entity,
+    LearnAttribute,
+    Move,
+    Place,
+    Portal,
+    PortalState,
+    SetAttribute,
+    SetPortal,
+    Transfer,
+    World,
 )  # fmt: skip
 from engine.world.index import carried_by, entities_at, portals_at, with_entities
 from engine.world.rules import apply
@@ -66,7 +77,14 @@ def test_setting_keeps_access_and_a_new_value_is_public_unless_said_otherwise() 
 
 @pytest.mark.parametrize(
     ("states", "sight", "sound"),
-    [(("open",), 8, 9), (("locked",), 0, 4), (("open", "closed"), 0, 4), (("locked", "open"), 8, 9), (("open", "open"), 8, 9), (("closed",), 0, 4)],
+    [
+        (("open",), 8, 9),
+        (("locked",), 0, 4),
+        (("open", "closed"), 0, 4),
+        (("locked", "open"), 8, 9),
+        (("open", "open"), 8, 9),
+        (("closed",), 0, 4),
+    ],
 )
 def test_a_portal_lets_other_sight_and_sound_through_once_it_is_open(states: tuple[PortalState, ...], sight: int, sound: int) -> None:
     world = _world()
@@ -82,12 +100,22 @@ def test_learning_an_attribute_adds_the_viewer_once() -> None:
 
 
 IMPOSSIBLE: list[Delta] = [
-    Move(entity="nobody", to="bar"), Move(entity="bob", to="nowhere"), Move(entity="bag", to="quay"), Transfer(thing="bar", holder="bob"),
-    Transfer(thing="nothing", holder="bob"), Transfer(thing="bag", holder="nobody"), Transfer(thing="bag", holder="bag"),
-    Transfer(thing="bag", holder="coin"), Transfer(thing="ann", holder="bob"), SetAttribute(entity="nobody", name="x", value="y"),
-    SetAttribute(entity="bob", name="", value="y"), SetPortal(portal="none", state="open"), LearnAttribute(viewer="ann", entity="bob", name="none"),
-    LearnAttribute(viewer="nobody", entity="bob", name="secret"), LearnAttribute(viewer="ann", entity="nobody", name="secret"),
-]  # fmt: skip
+    Move(entity="nobody", to="bar"),
+    Move(entity="bob", to="nowhere"),
+    Move(entity="bag", to="quay"),
+    Transfer(thing="bar", holder="bob"),
+    Transfer(thing="nothing", holder="bob"),
+    Transfer(thing="bag", holder="nobody"),
+    Transfer(thing="bag", holder="bag"),
+    Transfer(thing="bag", holder="coin"),
+    Transfer(thing="ann", holder="bob"),
+    SetAttribute(entity="nobody", name="x", value="y"),
+    SetAttribute(entity="bob", name="", value="y"),
+    SetPortal(portal="none", state="open"),
+    LearnAttribute(viewer="ann", entity="bob", name="none"),
+    LearnAttribute(viewer="nobody", entity="bob", name="secret"),
+    LearnAttribute(viewer="ann", entity="nobody", name="secret"),
+]
 
 
 @pytest.mark.parametrize("delta", IMPOSSIBLE, ids=[str(delta) for delta in IMPOSSIBLE])
@@ -101,7 +129,13 @@ def test_the_impossible_raises_and_its_reason_names_nobody(delta: Delta) -> None
 
 
 @pytest.mark.parametrize(
-    "delta", [Move(entity="bob", to="bar"), Transfer(thing="bag", holder="bob"), Transfer(thing="chest", holder=None), SetPortal(portal="trap", state="closed")]
+    "delta",
+    [
+        Move(entity="bob", to="bar"),
+        Transfer(thing="bag", holder="bob"),
+        Transfer(thing="chest", holder=None),
+        SetPortal(portal="trap", state="closed"),
+    ],
 )
 def test_what_is_so_already_changes_nothing(delta: Delta) -> None:
     world = _world()
