@@ -1,0 +1,150 @@
+"""The app: two screens over a game host that outlives it."""
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.segment import Segments
+from rich.traceback import Traceback
+from textual import on
+from textual.app import App, SystemCommand
+from textual.filter import LineFilter
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tui.commands import Commands
+from tui.host import GameHost
+from tui.screens.home import HomeScreen
+from tui.text import ControlFilter
+from tui.theme import THEMES, variables
+
+if TYPE_CHECKING:
+    from engine.files.bundled import WorldInfo
+
+_SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+_WATCH = 0.5
+"""Seconds between looks whether the terminal is still there."""
+
+
+def bundled() -> "Sequence[WorldInfo]":
+    """The worlds that come with the program. Imports the file readers when called."""
+    from engine.files.bundled import bundled_worlds
+
+    return bundled_worlds()
+
+
+class OthermindsApp(App[None]):
+    """Home and Play. Owns no game: `host` does, and is closed by whoever made it, after the app."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "Otherminds"
+    DEFAULT_MODE = "home"
+    COMMANDS = App.COMMANDS | {Commands}
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, host: GameHost, worlds: "Callable[[], Sequence[WorldInfo]]" = bundled, start: Path | None = None) -> None:
+        super().__init__()
+        self.host = host
+        self._control_filter = ControlFilter()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+        self.add_mode("home", lambda: HomeScreen(host, worlds, start))
+
+    # looks
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our colour names for themes that do not set them."""
+        return variables(self.current_theme.to_color_system().generate())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The last guard: nothing that is drawn holds a control character."""
+        return [*super().get_line_filters(), self._control_filter]
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Commands that are there on every screen."""
+        yield SystemCommand("Theme", "Choose other colours", self.search_themes)
+        yield SystemCommand("Picture", "Save a picture of this screen as SVG", lambda: self.set_timer(0.1, self.deliver_screenshot))
+        yield SystemCommand("Quit", "Leave Otherminds; all is saved", self.action_quit)
+
+    # screens
+
+    @on(HomeScreen.Opened)
+    def _play(self) -> None:
+        from tui.screens.play import PlayScreen
+
+        self.push_screen(PlayScreen(self.host))
+
+    async def on_play_screen_left(self) -> None:
+        """Back to Home."""
+        await self.pop_screen()
+
+    def action_show_help(self) -> None:
+        """Help for what is focused, then for its screen, and the keys in force."""
+        from tui.screens.help import HelpScreen
+
+        texts: list[str] = []
+        title = "Help"
+        node: Widget = self.screen.focused or self.screen
+        for one in node.ancestors_with_self:
+            if isinstance(one, Widget) and (text := getattr(one, "HELP", None)):
+                texts.append(text)
+                title = getattr(one, "TITLE", None) or title if len(texts) == 1 else title
+        keys: dict[str, tuple[str, str]] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.description and active.enabled and binding.action not in keys:
+                keys[binding.action] = (binding.key, binding.tooltip or binding.description)
+        self.push_screen(HelpScreen(str(title), "\n\n".join(texts), list(keys.values())))
+
+    # trouble
+
+    def _fatal_error(self) -> None:
+        """Report an unexpected error without the values of variables: they may hold keys and private text."""
+        self.bell()
+        traceback = Traceback(show_locals=False, width=None, suppress=[asyncio])
+        self._exit_renderables.append(Segments(self.console.render(traceback, self.console.options)))
+        self._close_messages_no_wait()
+
+
+def run_app(start: Path | None = None) -> int:
+    """Run the program in this terminal until it is left. `start` is a world's folder or a save to play at once. Returns the exit code."""
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        print("Otherminds needs a terminal. For a run without one: otherminds run WORLD --rounds N --json", file=sys.stderr)
+        return 2
+    if os.environ.get("TERM", "") in ("dumb", "unknown"):
+        print("This terminal can only print lines (TERM=dumb). Use another, or: otherminds run WORLD --rounds N --json", file=sys.stderr)
+        return 2
+    return asyncio.run(_run(start))
+
+
+async def _run(start: Path | None) -> int:
+    host = GameHost()
+    app = OthermindsApp(host, start=start)
+    loop = asyncio.get_running_loop()
+    for number, code in _SIGNALS.items():
+        loop.add_signal_handler(number, partial(app.exit, return_code=code))
+    watch = asyncio.create_task(_watch_terminal(app))
+    try:
+        await app.run_async()
+    finally:
+        watch.cancel()
+        await host.close()
+    return app.return_code or 0
+
+
+async def _watch_terminal(app: OthermindsApp) -> None:
+    """Leave when the terminal has gone away without a signal."""
+    poller = select.poll()
+    poller.register(sys.stdin.fileno(), select.POLLHUP)
+    while True:
+        await asyncio.sleep(_WATCH)
+        if any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in poller.poll(0)):
+            app.exit(return_code=129)
+            return

@@ -1,0 +1,243 @@
+"""Keeps the open game and the round that is being played, outside of the app, so that no way of leaving it cuts a beat short."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from engine.errors import OthermindsError
+from tui.pace import Heard, Pacer, Refused, Rested
+from tui.saves import SaveNote, SaveShelf, home
+
+if TYPE_CHECKING:
+    from engine.events import EngineEvent
+    from engine.game import Game, StoryLine
+    from engine.records.base import EntityId
+
+_TOLD_LIMIT = 12
+"""Perceivers of one event that get their own telling at once. Those of larger crowds are told when somebody looks."""
+
+
+class Games(Protocol):
+    """How games come to be."""
+
+    async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
+        """A new game."""
+
+    async def open(self, save: Path) -> "Game":
+        """A game that goes on."""
+
+
+class EngineGames:
+    """The engine's games. The engine is imported at the first one, in a thread: the screen is already there."""
+
+    async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
+        """Start a new save."""
+        return await (await _game_class()).create(world, save, seed)
+
+    async def open(self, save: Path) -> "Game":
+        """Go on with a save."""
+        return await (await _game_class()).open(save)
+
+
+async def _game_class() -> "type[Game]":
+    return await asyncio.to_thread(_import_game)
+
+
+def _import_game() -> "type[Game]":
+    from engine.game import Game
+
+    return Game
+
+
+@dataclass
+class _Run:
+    """Rounds that are being played."""
+
+    left: int
+    done: int = 0
+    promoted: int = 0
+    failed: int = 0
+    paused: bool = False
+    stopped: bool = False
+
+
+class GameHost:
+    """Owner of the game. Lives as long as the program; screens come and go."""
+
+    def __init__(
+        self, folder: Path | None = None, games: Games | None = None, speed: float = 0.25, clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.shelf = SaveShelf(folder if folder is not None else home())
+        self.pacer = Pacer(speed)
+        self.game: Game | None = None
+        self.chosen: EntityId | None = None
+        """Whose mind is on the screen: it is told what happens even in a crowd."""
+        self.bug: BaseException | None = None
+        """An error that nobody expected. The screen raises it."""
+        self._games: Games = games or EngineGames()
+        self._clock = clock
+        self._task: asyncio.Task[None] | None = None
+        self._run: _Run | None = None
+        self._shown = asyncio.Event()
+        self._shown.set()
+
+    # opening and closing
+
+    async def open_new(self, world: Path, seed: int | None = None) -> "Game":
+        """Start a new save of a world in the saves folder. Closes what was open. Raises `OthermindsError`."""
+        return await self._open(lambda: self._games.create(world, self.shelf.new_path(world), seed))
+
+    async def open_save(self, save: Path) -> "Game":
+        """Go on with a save, as whom one played last. Closes what was open. Raises `OthermindsError`."""
+        game = await self._open(lambda: self._games.open(save))
+        played = self.shelf.note(save).played
+        if game.played is None and played in game.world.entities and game.world.entities[played].agent:
+            game.play_as(played)
+        return game
+
+    async def _open(self, start: "Callable[[], Awaitable[Game]]") -> "Game":
+        await self.close()
+        try:
+            game = await start()
+        except OSError as error:
+            raise OthermindsError(f"The save cannot be written: {error}.", "Set OTHERMINDS_HOME to a folder you can write to.") from error
+        game.listen(self._hear)
+        self.game = game
+        return game
+
+    async def close(self) -> None:
+        """Stop what runs, let its transaction end, and give the save back. Safe to call twice and after a crash."""
+        await self.stop()
+        game, self.game = self.game, None
+        self.pacer.hurry()
+        self.pacer.take(self._clock())
+        self._shown.set()
+        if game is not None:
+            await self._note(game)
+            await game.close()
+
+    # playing
+
+    @property
+    def running(self) -> bool:
+        """Whether a round is being played or shown."""
+        return self._task is not None
+
+    @property
+    def left(self) -> int:
+        """Rounds still to begin after this one."""
+        return self._run.left if self._run else 0
+
+    def start_step(self, text: str = "", rounds: int = 1) -> None:
+        """Play rounds. `text` is what the played entity does in the first. While rounds run already, adds to them."""
+        if self.game is None:
+            return
+        if self._task is not None and self._run is not None:
+            self._run.left += rounds
+            return
+        self._run = _Run(rounds)
+        self._task = asyncio.create_task(self._play(self.game, self._run, text), name="otherminds-rounds")
+        self._task.add_done_callback(self._ended)
+
+    def pause(self) -> None:
+        """Come to rest after the round that runs."""
+        if self._run is not None and self._run.left:
+            self._run.left, self._run.paused = 0, True
+
+    async def stop(self) -> None:
+        """Stop at once. The beat that runs is not consumed; a transaction under way is finished first."""
+        if (task := self._task) is not None:
+            if self._run is not None:
+                self._run.stopped = True
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def rest(self) -> None:
+        """Come to rest after the running round, without waiting for the reader's eye."""
+        self.pause()
+        if (task := self._task) is not None:
+            speed, self.pacer.speed = self.pacer.speed, 0.0
+            try:
+                await asyncio.wait({task})
+            finally:
+                self.pacer.speed = speed
+
+    async def _play(self, game: "Game", run: _Run, text: str) -> None:
+        try:
+            while run.left > 0:
+                run.left -= 1
+                report = await game.step(text)
+                text = ""
+                run.done += 1
+                run.promoted += report.handoffs
+                run.failed += report.failed_beats
+                await self._until_shown()
+            self.pacer.put(Rested("paused" if run.paused else "done", run.done, run.promoted, run.failed))
+        except OthermindsError as error:
+            self.pacer.put(Refused(text, str(error)))
+        except asyncio.CancelledError:
+            self.pacer.put(Rested("stopped", run.done, run.promoted, run.failed))
+            if not run.stopped:
+                raise
+        await self._note(game)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._task = self._run = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.bug = error
+
+    async def _until_shown(self) -> None:
+        """Wait for the reader's eye: play is never more than a round ahead of what is shown."""
+        if len(self.pacer):
+            self._shown.clear()
+            await self._shown.wait()
+
+    async def _note(self, game: "Game") -> None:
+        """Write what Home shows of this save."""
+        try:
+            lines = await game.story(game.played, limit=8)
+        except OthermindsError:
+            return
+        world = game.world
+        note = SaveNote(
+            world=world.name, round=world.round, now=date_words(world.now), played=game.played or "",
+            played_name=game.name(game.played) if game.played else "", lines=tuple(line.text for line in lines),
+        )
+        self.shelf.write_note(game.path, note)
+
+    # hearing
+
+    def take(self) -> list[Heard | Rested | Refused]:
+        """What may be shown now. An unexpected error of a round is raised here, on the screen's side."""
+        if self.bug is not None:
+            error, self.bug = self.bug, None
+            raise error
+        items = self.pacer.take(self._clock())
+        if not len(self.pacer):
+            self._shown.set()
+        return items
+
+    def _hear(self, event: "EngineEvent") -> None:
+        told: dict[EntityId | None, StoryLine] = {}
+        if self.game is not None and event.kind == "happened":
+            owners = [entry.owner_id for entry in event.entries]
+            if len(owners) > _TOLD_LIMIT:
+                owners = [owner for owner in owners if owner in (self.chosen, self.game.played)]
+            for viewer in (None, *owners):
+                if (line := self.game.tell(event, viewer)) is not None:
+                    told[viewer] = line
+        self.pacer.put(Heard(event, told))
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+)
+
+
+def date_words(now: datetime) -> str:
+    """World time for people: `1 March 1247, 18:05`. Not by locale."""
+    return f"{now.day} {_MONTHS[now.month - 1]} {now.year}, {now.hour:02}:{now.minute:02}"

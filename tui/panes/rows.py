@@ -1,0 +1,282 @@
+"""The line widget under every list: rows of wrapped text, some of which can be chosen, drawn line by line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import RenderOptions
+
+from tui.glyphs import CURSOR
+
+EMPTY = Content("")
+STYLES = {
+    "speech", "thought", "deed", "name", "quiet", "head", "good", "bad", "key", "lit", "fresh", "pick", "refused", "candidate", "bar",
+    "bar-rest", "rule", "quote", "edge", "lamp", "place",
+}
+"""Names of the text styles that `app.tcss` defines and rows use as `.speech`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One piece of text. Compared by identity: a pane that keeps a row unchanged hands in the same object again."""
+
+    body: Content
+    lead: Content = EMPTY
+    """Stands left of the first line; lines that follow are indented by its width."""
+    tail: Content = EMPTY
+    """Stands at the right end of the first line. The body wraps before it."""
+    key: str = ""
+    """Rows with a key can be chosen."""
+    tint: str = ""
+    """Component class that colours the whole row."""
+    rule: str = ""
+    """A character that fills the first line up to its tail, for lines across the pane."""
+
+
+@dataclass(slots=True)
+class _Wrapped:
+    """The lines of all rows at one width."""
+
+    width: int = 0
+    strips: list[Strip] = field(default_factory=list)
+    row_of: list[int] = field(default_factory=list)
+    """Index of the row for each line."""
+    first: list[int] = field(default_factory=list)
+    """First line of each row."""
+
+
+class RowList(ScrollView, can_focus=True):
+    """Rows of text. Wraps each row once, holds its place, and follows its end when asked to."""
+
+    COMPONENT_CLASSES = STYLES
+    DEFAULT_CSS = """
+    RowList {
+        height: 1fr; padding: 0; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+    }
+    """
+    BINDINGS = [
+        Binding("up,k", "previous", "Up", show=False),
+        Binding("down,j", "next", "Down", show=False),
+        Binding("home,g", "first", "First", show=False),
+        Binding("end,G", "last", "Last", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+    ]
+    cursor: var[str] = var("")
+    """Key of the chosen row."""
+
+    @dataclass
+    class Picked(Message):
+        """The reader pressed enter on a row."""
+
+        rows: "RowList"
+        key: str
+
+        @property
+        def control(self) -> "RowList":
+            """The list, for `@on` selectors."""
+            return self.rows
+
+    @dataclass
+    class Moved(Message):
+        """The chosen row is another one."""
+
+        rows: "RowList"
+        key: str
+
+        @property
+        def control(self) -> "RowList":
+            """The list, for `@on` selectors."""
+            return self.rows
+
+    def __init__(self, *, follow: bool = False, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id, classes=classes)
+        self._rows: Sequence[Row] = ()
+        self._wrapped = _Wrapped()
+        self._cache: dict[int, list[Strip]] = {}
+        self._follow = follow
+        self._at_end = True
+
+    # what is shown
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show these rows instead. Rows handed in before keep their lines; the place of the reader is kept."""
+        kept = {id(row) for row in rows}
+        self._cache = {key: strips for key, strips in self._cache.items() if key in kept}
+        self._rows = rows
+        keys = self.keys
+        if self.cursor not in keys and (self.cursor or self.has_focus):
+            self.cursor = keys[0] if keys else ""
+        self._wrap()
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the rows that can be chosen, from top to bottom."""
+        return [row.key for row in self._rows if row.key]
+
+    def _wrap(self) -> None:
+        """Bring lines up to date with rows and width."""
+        width = self.scrollable_content_region.width
+        if width <= 2:
+            return
+        if width != self._wrapped.width:
+            self._cache.clear()
+        wrapped = _Wrapped(width)
+        for index, row in enumerate(self._rows):
+            strips = self._cache.get(id(row))
+            if strips is None:
+                strips = self._cache[id(row)] = self._lines(row, width - 1)
+            wrapped.first.append(len(wrapped.strips))
+            wrapped.strips += strips
+            wrapped.row_of += [index] * len(strips)
+        at_end, self._wrapped = self._at_end, wrapped
+        self.virtual_size = Size(width, len(wrapped.strips))
+        if self._follow and at_end:
+            self.scroll_end(animate=False, immediate=True, x_axis=False)
+        self.refresh()
+
+    def _lines(self, row: Row, width: int) -> list[Strip]:
+        base = self.get_visual_style(row.tint) if row.tint else self.visual_style
+        options = RenderOptions(self._get_style, {})
+        indent, tail = row.lead.cell_length, row.tail.cell_length
+        room = max(width - indent, 8)
+        gap = 1 if tail else 0
+        if row.rule:
+            text = row.body.truncate(max(room - tail - gap, 1), ellipsis=True)
+            fill = max(room - text.cell_length - tail - 2 * gap - (1 if text else 0), 0)
+            parts = [row.lead, text, " " if text else "", Content.styled(row.rule * fill, ".rule"), " " if tail else "", row.tail]
+            return Content.assemble(*parts).render_strips(width, 1, base, options)
+        lines = row.body.wrap(room) if row.body else [EMPTY]
+        if tail and room - tail - gap < lines[0].cell_length:
+            lines = row.body.wrap(room - tail - gap) if room - tail - gap > 12 else lines
+        strips: list[Strip] = []
+        blank = Content(" " * indent)
+        for number, line in enumerate(lines):
+            content = row.lead + line if number == 0 else blank + line
+            if number == 0 and tail and content.cell_length + gap + tail <= width:
+                content = content + " " * (width - content.cell_length - tail) + row.tail
+            [strip] = content.render_strips(width, 1, base, options)
+            strips.append(strip.extend_cell_length(width, base.rich_style))
+        return strips
+
+    def render_line(self, y: int) -> Strip:
+        """One line as it is on the screen now."""
+        line = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        base = self.visual_style.rich_style
+        if line >= len(self._wrapped.strips) or width != self._wrapped.width:
+            return Strip.blank(self.size.width, base)
+        row = self._rows[self._wrapped.row_of[line]]
+        strip = self._wrapped.strips[line]
+        picked = bool(row.key) and row.key == self.cursor and self.has_focus
+        first = self._wrapped.first[self._wrapped.row_of[line]] == line
+        style = self.get_visual_style(row.tint) if row.tint else self.visual_style
+        mark = Strip([Segment(CURSOR if picked and first else " ", style.rich_style)], 1)
+        strip = Strip.join([mark, strip])
+        if picked:
+            over = self.get_visual_style("pick").background_style.rich_style
+            strip = Strip([Segment(text, style + over if style else over) for text, style, _ in strip], strip.cell_length)
+        return strip.crop_extend(0, self.size.width, base)
+
+    def notify_style_update(self) -> None:
+        """Colours have changed: draw all lines anew."""
+        super().notify_style_update()
+        if hasattr(self, "_cache"):
+            self._cache.clear()
+            if self.is_attached:
+                self.call_after_refresh(self._wrap)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap for the new width."""
+        self._wrap()
+        self._show_cursor()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Remember whether the reader looks at the end."""
+        super().watch_scroll_y(old_value, new_value)
+        self._at_end = new_value >= self.max_scroll_y - 0.5
+
+    # the reader
+
+    def on_focus(self) -> None:
+        """A list one enters shows where one is."""
+        keys = self.keys
+        if keys and self.cursor not in keys:
+            self.cursor = keys[0]
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """The cursor is seen in the focused list only."""
+        self.refresh()
+
+    def watch_cursor(self, old: str, new: str) -> None:
+        """Keep the chosen row in sight and say so."""
+        self._show_cursor()
+        self.refresh()
+        if new != old:
+            self.post_message(self.Moved(self, new))
+
+    def _show_cursor(self) -> None:
+        for index, row in enumerate(self._rows):
+            if row.key and row.key == self.cursor and index < len(self._wrapped.first):
+                top = self._wrapped.first[index]
+                end = self._wrapped.first[index + 1] if index + 1 < len(self._wrapped.first) else len(self._wrapped.strips)
+                self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True, x_axis=False)
+                return
+
+    def _step(self, by: int) -> None:
+        keys = self.keys
+        if not keys:
+            self.scroll_relative(y=by, animate=False)
+            return
+        at = keys.index(self.cursor) if self.cursor in keys else -1
+        to = min(max(at + by, 0), len(keys) - 1)
+        if to == at:  # at an end: what lies beyond the last row that can be chosen
+            self.scroll_relative(y=by, animate=False)
+        self.cursor = keys[to]
+
+    def action_previous(self) -> None:
+        """Up by one."""
+        self._step(-1)
+
+    def action_next(self) -> None:
+        """Down by one."""
+        self._step(1)
+
+    def action_first(self) -> None:
+        """To the top."""
+        if keys := self.keys:
+            self.cursor = keys[0]
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        """To the end."""
+        if keys := self.keys:
+            self.cursor = keys[-1]
+        self.scroll_end(animate=False, x_axis=False)
+
+    def pick(self) -> None:
+        """Choose the row under the cursor."""
+        if self.cursor in self.keys:
+            self.post_message(self.Picked(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click moves the cursor, a second one chooses."""
+        line = event.get_content_offset_capture(self).y + self.scroll_offset.y
+        if 0 <= line < len(self._wrapped.row_of) and (key := self._rows[self._wrapped.row_of[line]].key):
+            again = key == self.cursor
+            self.cursor = key
+            if again:
+                self.pick()
+
+    def text(self) -> str:
+        """All lines as they are drawn, for tests and for copying."""
+        return "\n".join(strip.text.rstrip() for strip in self._wrapped.strips)

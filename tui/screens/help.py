@@ -1,0 +1,50 @@
+"""Help for the pane one is in, and all keys that work there."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Markdown, Static
+
+from tui.keybar import KeyBar, key_name
+
+
+class HelpScreen(ModalScreen[None]):
+    """A page over the screen it explains. Its text is ours, never a world's or a model's."""
+
+    CSS_PATH = "help.tcss"
+    BINDINGS = [
+        Binding("escape,q,question_mark,enter", "close", "Back", key_display="esc"),
+        Binding("up,k", "scroll(-1)", "Up", show=False),
+        Binding("down,j", "scroll(1)", "Down", show=False),
+    ]
+
+    def __init__(self, title: str, text: str, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._title, self._text, self._keys = title, text, keys
+
+    def compose(self) -> ComposeResult:
+        """Text, then keys."""
+        with Vertical(id="dialog") as dialog:
+            dialog.border_title = Content(self._title)
+            with VerticalScroll(id="help-scroll", classes="last"):
+                yield Markdown(self._text, open_links=False)
+                yield Static(keys_content(self._keys), id="help-keys")
+            yield KeyBar()
+
+    def action_scroll(self, by: int) -> None:
+        """Scroll the page."""
+        self.query_one("#help-scroll").scroll_relative(y=by, animate=False)
+
+    def action_close(self) -> None:
+        """Back to the screen."""
+        self.dismiss(None)
+
+
+def keys_content(keys: Sequence[tuple[str, str]]) -> Content:
+    """Keys and what they do, one a line."""
+    width = max((len(key_name(key)) for key, _ in keys), default=0)
+    return Content("\n").join(Content.assemble((f"{key_name(key):>{width}}", "bold"), f"  {text}") for key, text in keys)

@@ -1,0 +1,278 @@
+"""Home: worlds to begin, saves to go on with, and what each is about."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from engine.errors import OthermindsError, WorldFileError
+from tui.dialogs.confirm import ConfirmDialog
+from tui.host import GameHost
+from tui.keybar import KeyBar
+from tui.panes.rows import Row, RowList
+from tui.saves import SaveInfo
+from tui.text import count, plain, prose
+
+if TYPE_CHECKING:
+    from engine.files.bundled import WorldInfo
+
+DEMO = "salt-lantern"
+_TITLE = "O T H E R M I N D S"
+_LINE = "worlds whose people remember, overhear and forget"
+
+
+class HomeScreen(Screen[None]):
+    """The first screen. One key starts the demo."""
+
+    CSS_PATH = "home.tcss"
+    AUTO_FOCUS = "#choices"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    HELP = """\
+Choose on the left, read about it on the right.
+
+**Worlds** come with the program; `otherminds play FOLDER` plays one of your own. Each new game is a save of its own.
+**Saves** are written all the time: there is nothing to save by hand, and leaving loses nothing.
+"""
+    BINDINGS = [
+        Binding("enter", "start", "Start", tooltip="Start the world, or go on with the save, under the cursor", id="home-start"),
+        Binding("d", "demo", "Demo", tooltip="Start the bundled demo: no key and no network needed", id="home-demo"),
+        Binding("n", "new", "New game", tooltip="A new game of the world under the cursor", id="home-new", show=False),
+        Binding("x,delete", "delete", "Delete save", tooltip="Delete the save under the cursor", id="home-delete"),
+        Binding("question_mark", "app.show_help", "Help", id="help"),
+        Binding("ctrl+q,q", "app.quit", "Quit", key_display="ctrl+q"),
+    ]
+    class Opened(Message):
+        """A game has been opened: time to play it."""
+
+    choices = getters.query_one("#choices", RowList)
+    preview = getters.query_one("#preview-text", Static)
+    status = getters.query_one("#home-status", Static)
+
+    def __init__(self, host: GameHost, worlds: "Callable[[], Sequence[WorldInfo]]", start: Path | None = None) -> None:
+        super().__init__()
+        self._host = host
+        self._find_worlds = worlds
+        self._start = start
+        self._worlds: Sequence[WorldInfo] | None = None
+        self._saves: Sequence[SaveInfo] = ()
+        self._opening = False
+
+    def compose(self) -> ComposeResult:
+        """Title, choices, preview."""
+        with Vertical(id="masthead"):
+            yield Static(_TITLE, id="masthead-title", markup=False)
+            yield Static(_LINE, id="masthead-line", markup=False)
+        with Horizontal(id="home-body"):
+            with Vertical(id="choices-pane", classes="pane") as choices:
+                choices.border_title = Content("Begin")
+                yield RowList(id="choices")
+            with VerticalScroll(id="preview", classes="pane", can_focus=False) as preview:
+                preview.border_title = Content("About")
+                yield Static(id="preview-text", markup=False)
+        yield Static(id="home-status", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Show what is known at once, read the rest behind it."""
+        self._show()
+        self.status.update(Content("Press d for the demo: it needs no key and no network."))
+        self.call_after_refresh(self.load)
+
+    def on_screen_resume(self) -> None:
+        """Back from a game: its save has changed."""
+        if self._worlds is not None:
+            self.load()
+
+    @work(group="load", exclusive=True)
+    async def load(self) -> None:
+        """Read worlds and saves, off the loop: reading worlds imports the engine's file readers."""
+        work_worlds = self._find_worlds if self._worlds is None else None
+        self._saves = await asyncio.to_thread(self._host.shelf.all)
+        if work_worlds is not None:
+            self._worlds = await asyncio.to_thread(work_worlds)
+        self._show()
+        if self._start is not None:
+            start, self._start = self._start, None
+            self._open(start)
+        await asyncio.to_thread(_warm_up)
+
+    # what is shown
+
+    def _show(self) -> None:
+        lamp, key = Content.styled("▸ ", ".key"), Content.styled("d", ".key")
+        rows = [Row(Content.styled("Play the demo", ".name"), lead=lamp, tail=key, key="demo")]
+        rows += [Row(Content("")), Row(Content.styled("Worlds", ".head"))]
+        if self._worlds is None:
+            rows.append(Row(Content.styled("looking…", ".quiet"), lead=Content("  ")))
+        for world in self._worlds or ():
+            tail = Content.styled("new game", ".quiet")
+            rows.append(Row(Content(plain(world.name)), lead=Content("  "), tail=tail, key=f"world:{world.slug}"))
+        rows += [Row(Content("")), Row(Content.styled("Saves", ".head"))]
+        if not self._saves:
+            rows.append(Row(Content.styled("None yet. Every game saves itself.", ".quiet"), lead=Content("  ")))
+        for save in self._saves:
+            tail = Content.styled(f"round {save.note.round}" if save.note.world else "", ".quiet")
+            name = plain(save.note.world) or save.path.stem
+            rows.append(Row(Content(name), lead=Content("  "), tail=tail, key=f"save:{save.path}"))
+        self.choices.show(rows)
+        self._describe(self.choices.cursor or "demo")
+
+    @on(RowList.Moved)
+    def _moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        self._describe(event.key)
+        self.refresh_bindings()
+
+    def _describe(self, key: str) -> None:
+        if (save := self._save(key)) is not None:
+            self.preview.update(about_save(save))
+        elif (world := self._world(key)) is not None:
+            self.preview.update(about_world(world, demo=key == "demo"))
+        else:
+            self.preview.update(Content("Reading the worlds…" if self._worlds is None else "There is no world here."))
+
+    def _world(self, key: str) -> "WorldInfo | None":
+        """The world of a row; the demo for the demo's row."""
+        worlds = self._worlds or ()
+        slug = DEMO if key == "demo" else key.removeprefix("world:")
+        found = next((world for world in worlds if world.slug == slug), None)
+        return found or (worlds[0] if key == "demo" and worlds else None)
+
+    def _save(self, key: str) -> SaveInfo | None:
+        return next((save for save in self._saves if key == f"save:{save.path}"), None)
+
+    # what is done
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Delete is there for saves only."""
+        if action == "delete" and self.is_mounted:
+            return self.choices.cursor.startswith("save:")
+        return True
+
+    def action_demo(self) -> None:
+        """Start the demo."""
+        self._begin("demo")
+
+    def action_start(self) -> None:
+        """Start or go on with what is under the cursor."""
+        self._begin(self.choices.cursor or "demo")
+
+    @on(RowList.Picked)
+    def _picked(self, event: RowList.Picked) -> None:
+        event.stop()
+        self._begin(event.key)
+
+    def action_new(self) -> None:
+        """A new game of the world under the cursor."""
+        key = self.choices.cursor
+        self._begin("demo" if key.startswith("save:") else key or "demo")
+
+    def action_delete(self) -> None:
+        """Ask, then delete."""
+        if (save := self._save(self.choices.cursor)) is None:
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._delete(save)
+
+        name = plain(save.note.world) or save.path.stem
+        question = f"Delete the save of {name}, round {save.note.round}? It cannot be brought back.\n{save.path}"
+        self.app.push_screen(ConfirmDialog("Delete this save?", question, "delete it"), answered)
+
+    def _delete(self, save: SaveInfo) -> None:
+        try:
+            self._host.shelf.delete(save.path)
+        except OSError as error:
+            self.problem(f"The save could not be deleted: {error}.")
+        self.load()
+
+    def _begin(self, key: str) -> None:
+        if (save := self._save(key)) is not None:
+            self._open(save.path)
+        elif (world := self._world(key)) is not None:
+            self._open(world.path)
+        elif self._worlds is None:
+            self._begin_once_read(key)
+        else:
+            self.problem("There is no world to play.")
+
+    @work(group="begin", exclusive=True)
+    async def _begin_once_read(self, key: str) -> None:
+        """The demo was asked for before the worlds were read."""
+        self._worlds = await asyncio.to_thread(self._find_worlds)
+        self._show()
+        self._begin(key)
+
+    def _open(self, path: Path) -> None:
+        if not self._opening:
+            self._opening = True
+            self.status.update(Content("Opening…"))
+            self._play(path)
+
+    @work(group="open")
+    async def _play(self, path: Path) -> None:
+        try:
+            if await asyncio.to_thread(path.is_dir):
+                await self._host.open_new(path)
+            else:
+                await self._host.open_save(path)
+        except WorldFileError as error:
+            self.preview.update(Content("\n".join([plain(str(error)), "", *(plain(str(problem)) for problem in error.problems)])))
+            self.problem(f"{path.name}: {count(len(error.problems), 'mistake')} in the world's files, listed on the right.")
+        except OthermindsError as error:
+            self.problem(str(error))
+        else:
+            self.status.update(Content(""))
+            self.post_message(self.Opened())
+        self._opening = False
+
+    def problem(self, text: str) -> None:
+        """Say what is wrong, where it stays to be read."""
+        self.status.update(Content.styled(plain(text), "$error"))
+        self.notify(plain(text), severity="error", markup=False)
+
+
+def _warm_up() -> None:
+    """Import what a game needs, so that the first one opens at once."""
+    import engine.game  # noqa: F401
+    import tui.screens.play  # noqa: F401
+
+
+def about_world(world: "WorldInfo", *, demo: bool) -> Content:
+    """What a world is about and what happens next."""
+    lines = [Content.styled(plain(world.name), "bold"), Content("")]
+    lines += [Content(line) for line in prose(world.description)]
+    lines += [Content("")]
+    if demo:
+        lines += [
+            Content("enter or d starts a new game. You watch; the characters act by themselves."), Content(""),
+            Content("n plays a round. Look at the mind on the right: when it is full, memories are kept and the rest is forgotten."),
+            Content("t takes somebody over: you write what they do, and see only what they see."),
+        ]
+    else:
+        lines.append(Content("enter starts a new game."))
+    return Content("\n").join(lines)
+
+
+def about_save(save: SaveInfo) -> Content:
+    """How far a game has come."""
+    note = save.note
+    if not note.world:
+        return Content(f"{save.path.name}\n\nA save without a note beside it. enter goes on with it.")
+    played = f"You play {plain(note.played_name)}." if note.played_name else "You are watching."
+    lines = [Content.styled(plain(note.world), "bold"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played), Content("")]
+    for line in note.lines:
+        lines += [Content.styled(plain(line), "italic")]
+    lines += [Content(""), Content("enter goes on. x deletes it."), Content(""), Content(plain(str(save.path)))]
+    return Content("\n").join(lines)
+

@@ -1,0 +1,364 @@
+"""Play: six panes over one game, and the only place that knows which pane feeds which."""
+
+from dataclasses import replace
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+
+from engine.errors import OthermindsError
+from engine.records.base import EntityId
+from tui.dialogs.alias import AliasDialog
+from tui.dialogs.rounds import RoundsDialog
+from tui.keybar import KeyBar
+from tui.panes.buffer import BufferPane
+from tui.panes.ledger import LedgerPane
+from tui.panes.map import MapPane
+from tui.panes.pane import Pane
+from tui.panes.people import PeoplePane
+from tui.panes.prompt import PromptPane
+from tui.panes.story import StoryPane
+from tui.screens.playbars import PaneBar, StatusLine, TopBar
+from tui.screens.reading import ReadingScreen
+from tui.text import capital, plain
+from tui.view import Note
+
+PANES: tuple[tuple[str, type[Pane]], ...] = (
+    ("story", StoryPane), ("map", MapPane), ("people", PeoplePane), ("buffer", BufferPane), ("ledger", LedgerPane), ("prompt", PromptPane),
+)
+_WIDE, _MEDIUM, _TALL = 140, 100, 32
+
+
+class PlayScreen(ReadingScreen):
+    """A game being watched or played."""
+
+    CSS_PATH = "play.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_MEDIUM, "-medium"), (_WIDE, "-wide")]
+    AUTO_FOCUS = "#transcript"
+    HELP = """\
+Press **n** (or space): everybody acts once, in order. Minds fill as they perceive each other; when one is full, a handoff keeps
+what mattered in its ledger and forgets the rest. It is shown as it happens.
+
+**t** takes over whom you have chosen, and lets go again.
+"""
+    BINDINGS = [
+        Binding("escape", "stop", "Stop", tooltip="Stop at once; the running beat is not played", id="stop"),
+        Binding("escape", "unzoom", "All panes", tooltip="Show all panes again"),
+        Binding("escape", "leave_line", "Leave line", tooltip="Leave the line you write in"),
+        Binding("n", "round", "Round", tooltip="Play one round; space does too, and f5 also from the line", id="round"),
+        Binding("space", "pause", "Pause", tooltip="Rest after this round", id="pause"),
+        Binding("space,f5", "round", "Round", show=False),
+        Binding("i,enter", "write", "Write", tooltip="Write what the entity you play does", id="write"),
+        Binding("R", "rounds", "Rounds…", tooltip="Play several rounds", id="rounds"),
+        Binding("t", "take_over", "Take over", tooltip="Play the entity under the people cursor, or the chosen one", id="take-over"),
+        Binding("t", "let_go", "Let go", tooltip="Stop playing this entity and watch", id="let-go"),
+        Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
+        Binding("z,m", "zoom", "Zoom", tooltip="Show only the focused pane", id="zoom"),
+        *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),
+        Binding("q", "home", "Home", tooltip="Back to the first screen; all is saved", id="home"),
+        Binding("question_mark,f1", "app.show_help", "Help", id="help"),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
+    ]
+
+    class Left(Message):
+        """The player goes back to Home."""
+
+    people = getters.query_one(PeoplePane)
+    buffer = getters.query_one(BufferPane)
+    bar = getters.query_one(PaneBar)
+
+    active = "story"
+    """The pane one is in."""
+    side = "buffer"
+    """The last pane one was in that is not the story: what stands beside it."""
+    lower = "ledger"
+    """Ledger or prompt: what stands below the buffer where there is room for all."""
+    zoomed = False
+
+    def compose(self) -> ComposeResult:
+        """Bars around three columns. Which panes are in sight is decided by `fit`."""
+        top = TopBar(id="top-bar").data_bind(PlayScreen.view)
+        top.model = self.host.game.model_name if self.host.game else ""
+        yield top
+        yield PaneBar([(key, pane.NUMBER, pane.TITLE) for key, pane in PANES])
+        with Horizontal(id="body"):
+            with Vertical(id="west"):
+                yield self._pane("map")
+                yield self._pane("people")
+            yield self._pane("story")
+            with Vertical(id="east"):
+                yield self._pane("buffer")
+                yield self._pane("ledger")
+                yield self._pane("prompt")
+        yield StatusLine(id="status").data_bind(PlayScreen.view)
+        yield KeyBar()
+
+    def _pane(self, key: str) -> Pane:
+        pane = dict(PANES)[key]()
+        pane.id = key
+        pane.add_class("pane")
+        return pane.data_bind(PlayScreen.view)
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.fit()
+        self.start()
+
+    # layout
+
+    def on_resize(self) -> None:
+        """Fit the panes to the terminal."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Decide which panes are in sight."""
+        width, height = self.size
+        if width >= _WIDE and not self.zoomed:
+            shown = {"story", "map", "people", "buffer", self.lower}
+        elif width >= _MEDIUM and not self.zoomed:
+            shown = {"story", self.side}
+            if height >= _TALL and self.side in ("buffer", "ledger"):
+                shown |= {"buffer", "ledger"}
+        else:
+            shown = {self.active}
+        for key, kind in PANES:
+            self.query_one(kind).display = key in shown
+        self.query_one("#west").display = bool(shown & {"map", "people"})
+        self.query_one("#east").display = bool(shown & {"buffer", "ledger", "prompt"})
+        self.set_class(self.zoomed, "-zoomed")
+        self.bar.display = len(shown) < 5
+        self.bar.shown = frozenset(shown)
+        self.bar.news = {key: number for key, number in self.bar.news.items() if key not in shown}
+        if "prompt" in shown and self._stale_prompt and self.is_mounted:
+            self.read({"prompt"})
+
+    def action_pane(self, key: str) -> None:
+        """Go to a pane and bring it into sight."""
+        self._enter(key)
+        self.fit()
+        self.query_one(dict(PANES)[key]).rows_focus()
+
+    def _enter(self, key: str) -> None:
+        self.active = key
+        if key != "story":
+            self.side = key
+        if key in ("ledger", "prompt"):
+            self.lower = key
+
+    def on_descendant_focus(self) -> None:
+        """Moving with tab also says where one is."""
+        for key, kind in PANES:
+            pane = self.query_one(kind)
+            if pane.has_focus_within and key != self.active:
+                self._enter(key)
+                self.fit()
+        self.refresh_bindings()
+
+    def on_memories(self, number: int) -> None:
+        """Count new memories at the ledger's key while it is out of sight."""
+        if "ledger" not in self.bar.shown:
+            self.bar.news = {**self.bar.news, "ledger": self.bar.news.get("ledger", 0) + number}
+
+    def action_zoom(self) -> None:
+        """Show only the focused pane, or all again."""
+        self.zoomed = not self.zoomed
+        self.fit()
+        self.refresh_bindings()
+
+    def action_unzoom(self) -> None:
+        """Show all panes again."""
+        self.action_zoom()
+
+    # keys that depend on what goes on
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are there when they can do something."""
+        if not self.is_mounted:
+            return True
+        in_line = self.story.say.has_focus
+        match action:
+            case "stop":
+                return self.host.running
+            case "unzoom":
+                return self.zoomed and not in_line
+            case "leave_line":
+                return in_line
+            case "pause":
+                return self.host.left > 0
+            case "write":
+                return self.view.played is not None and not in_line
+            case "take_over":
+                return self.view.played is None
+            case "let_go":
+                return self.view.played is not None
+            case "alias":
+                return self.people.has_focus_within
+        return True
+
+    def action_round(self) -> None:
+        """One round. What is still being shown is shown at once."""
+        self.play()
+
+    def play(self, text: str = "", rounds: int = 1) -> None:
+        """Play rounds, in the first of which the played entity does `text`."""
+        if self.host.game is None:
+            return
+        self.host.pacer.hurry()
+        if self.host.running and text:
+            self.story.say.give_back(text)
+            self.view = replace(self.view, note=Note("The round is still running: escape stops it.", "bad"))
+            return
+        self.host.start_step(text, rounds)
+        self.view = replace(self.view, running=True, note=Note("" if rounds == 1 else f"{rounds} rounds. Space pauses, escape stops."))
+        self.refresh_bindings()
+
+    def action_pause(self) -> None:
+        """Rest after this round."""
+        self.host.pause()
+        self.view = replace(self.view, note=Note("Resting after this round."))
+        self.refresh_bindings()
+
+    @work(group="stop", exclusive=True)
+    async def action_stop(self) -> None:
+        """Stop at once."""
+        await self.host.stop()
+        self.host.pacer.hurry()
+
+    def action_rounds(self) -> None:
+        """Ask how many rounds."""
+
+        def answered(number: int | None) -> None:
+            if number:
+                self.play(rounds=number)
+
+        self.app.push_screen(RoundsDialog(), answered)
+
+    def action_leave_line(self) -> None:
+        """Leave the line one writes in."""
+        self.story.rows.focus()
+
+    def action_write(self) -> None:
+        """Go to the line."""
+        self.action_pane("story")
+        self.story.say.focus()
+
+    @on(StoryPane.Said)
+    def _said(self, event: StoryPane.Said) -> None:
+        self.play(event.text)
+
+    @work(group="leave", exclusive=True)
+    async def action_home(self) -> None:
+        """Close the game and go back to Home."""
+        await self.host.close()
+        self.post_message(self.Left())
+
+    # minds
+
+    def choose(self, entity: EntityId) -> None:
+        """Show this mind from now on, whoever has a handoff."""
+        self.host.chosen = entity
+        self.view = replace(self.view, chosen=entity, by_hand=True)
+        self.read({"ledger", "prompt"}) if not len(self.host.pacer) else self.read_ledger()
+
+    @on(PeoplePane.Chosen)
+    def _chosen(self, event: PeoplePane.Chosen) -> None:
+        self.choose(event.entity)
+
+    def action_take_over(self) -> None:
+        """Play whom the cursor is on, or the chosen one."""
+        game = self.host.game
+        wanted = self.people.cursor if self.people.has_focus_within else self.view.chosen
+        if game is None or wanted is None:
+            return
+        if not game.world.entities[wanted].agent:
+            self.view = replace(self.view, note=Note(f"{plain(self.view.name(wanted))} cannot act. Choose somebody else.", "bad"))
+            return
+        self.play_as(wanted)
+
+    def action_let_go(self) -> None:
+        """Watch again."""
+        self.play_as(None)
+
+    @work(group="play-as", exclusive=True)
+    async def play_as(self, entity: EntityId | None) -> None:
+        """Take over an entity, or let go, once the running round is over."""
+        game = self.host.game
+        if game is None:
+            return
+        if self.host.running:
+            self.view = replace(self.view, note=Note("After this round…"))
+            await self.host.rest()
+        was = self.view.played
+        game.play_as(entity)
+        self.view = replace(
+            self.view, played=entity, chosen=entity or self.view.chosen, by_hand=entity is not None, names=self._names(entity),
+            note=Note(
+                f"You are {plain(game.name(entity))}. Write what you do; escape leaves the line." if entity
+                else f"{plain(game.name(was)) if was else 'Everybody'} acts alone again. You are watching."
+            ),
+        )
+        self.host.chosen = self.view.chosen
+        self.read_story()
+        self.read({"ledger", "prompt"})
+        self.refresh_bindings()
+        if entity is not None:
+            self.call_after_refresh(self.action_write)
+        elif self.story.say.has_focus:
+            self.story.rows.focus()
+
+    @on(BufferPane.PinToggled)
+    def _pin(self, event: BufferPane.PinToggled) -> None:
+        self.set_pin(event.entry, event.on)
+
+    @work(group="by-hand")
+    async def set_pin(self, entry: str, on: bool) -> None:
+        """Pin an entry or let go of it."""
+        game = self.host.game
+        self.host.pacer.hurry()
+        if game is None:
+            return
+        try:
+            await game.set_pin(entry, on)
+        except OthermindsError as error:
+            self._problem(error)
+        else:
+            text = "Pinned: it stays until you let go." if on else "Let go: the next handoff may take it."
+            self.view = replace(self.view, note=Note(text, "good"))
+        self._stale |= {"mind", "prompt"}
+
+    @on(LedgerPane.SourcesWanted)
+    def _sources(self, event: LedgerPane.SourcesWanted) -> None:
+        self.read_sources(event.entry)
+
+    @work(group="by-hand")
+    async def action_alias(self) -> None:
+        """Ask what the chosen one shall call the entity under the cursor."""
+        game, viewer, target = self.host.game, self.view.chosen, self.people.cursor
+        if game is None or viewer is None or target is None:
+            return
+        if viewer == target:
+            self.view = replace(self.view, note=Note("Everybody is “you” to themselves. Choose somebody else.", "bad"))
+            return
+        changes = await game.alias_changes(viewer, target)
+        alias = game.world.entities[viewer].aliases.get(target, "")
+        dialog = AliasDialog(game.name(viewer), game.name(target), alias, game.name(target, viewer), changes)
+        answer = await self.app.push_screen_wait(dialog)
+        if answer is None or answer == alias or self.host.game is not game:
+            return
+        self.host.pacer.hurry()
+        try:
+            await game.set_alias(viewer, target, answer)
+        except OthermindsError as error:
+            self._problem(error)
+        else:
+            text = f"{capital(game.name(viewer))} calls {game.name(target)} “{game.name(target, viewer)}” from now on."
+            self.view = replace(self.view, note=Note(text, "good"))
+        self.view = replace(self.view, world=game.world, names=self._names(self.view.played))
+        self._stale |= {"mind", "ledger", "prompt"}
+        self.read_story()
+
+    def _problem(self, error: OthermindsError) -> None:
+        self.view = replace(self.view, note=Note(str(error), "bad"))
+        self.notify(plain(str(error)), severity="warning", markup=False)

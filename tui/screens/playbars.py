@@ -1,0 +1,91 @@
+"""The thin lines around the panes: which world and when, which panes there are, what has just happened."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from tui.glyphs import REFUSED
+from tui.host import date_words
+from tui.panes.rows import STYLES
+from tui.text import count, plain
+from tui.view import Note, WorldView
+
+
+class _Line(Widget):
+    """One line of text."""
+
+    COMPONENT_CLASSES = STYLES
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "_Line { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
+    view: reactive[WorldView] = reactive(WorldView())
+
+    def spread(self, left: Content, right: Content) -> Content:
+        """Left and right part; the left one gives way when there is no room for both."""
+        room = self.content_size.width - right.cell_length
+        if left.cell_length > room - 2:
+            left = left.truncate(max(room - 2, 0), ellipsis=True)
+        return Content.assemble(left, " " * max(room - left.cell_length, 0), right)
+
+
+class TopBar(_Line):
+    """World, clock and round on the left; who plays on the right."""
+
+    model: reactive[str] = reactive("")
+
+    def render(self) -> Content:
+        """The line."""
+        world = self.view.world
+        if world is None:
+            return Content("")
+        when = (f"   {date_words(world.now)}", ".deed")
+        left = Content.assemble((plain(world.name), ".head"), when, (f"   round {world.round}", ".quiet"))
+        who = f"playing {plain(self.view.name(self.view.played))}" if self.view.played else "watching"
+        state = (" · running", ".key") if self.view.running else ("", "")
+        model = f" · {self.model}" if self.model and self.content_size.width >= 100 else ""
+        return self.spread(left, Content.assemble((who, ".deed"), state, (model, ".quiet")))
+
+
+class PaneBar(_Line):
+    """The panes with their number keys, where not all of them are in sight. News in a hidden one is counted."""
+
+    shown: reactive[frozenset[str]] = reactive(frozenset())
+    news: reactive[Mapping[str, int]] = reactive(dict)
+
+    def __init__(self, panes: Sequence[tuple[str, int, str]]) -> None:
+        super().__init__(id="pane-bar")
+        self._panes = panes
+
+    def render(self) -> Content:
+        """Those in sight stand in brackets, not only in colour."""
+        parts: list[Content] = []
+        room = self.content_size.width
+        tight = sum(cell_len(title) + 6 for _, _, title in self._panes) > room
+        for key, number, title in self._panes:
+            here = key in self.shown
+            news = self.news.get(key, 0)
+            label = f"[{number} {title}]" if here else f" {number} {title} "
+            parts.append(Content.styled(label, ".key" if here else ".quiet"))
+            if news and not here:
+                parts.append(Content.styled(f"+{news}", ".good"))
+            if not tight:
+                parts.append(Content(" "))
+        return Content("").join(parts)
+
+
+class StatusLine(_Line):
+    """What has just happened, or what is wrong."""
+
+    def render(self) -> Content:
+        """The note, with a sign before good and bad ones."""
+        note: Note = self.view.note
+        sign = {"plain": "", "good": "✓ ", "bad": f"{REFUSED} "}[note.kind]
+        style = {"plain": ".quiet", "good": ".good", "bad": ".bad"}[note.kind]
+        mind = self.view.mind
+        right = Content("")
+        if self.view.chosen and mind.lines and self.content_size.width >= 110:
+            number = count(len(mind.lines), "entry", "entries")
+            right = Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")
+        return self.spread(Content.styled(sign + plain(note.text), style), right)

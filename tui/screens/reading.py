@@ -1,0 +1,243 @@
+"""How the Play screen reads the game: it shows what has happened as it happens, and reads panes anew when play rests."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import getters, work
+from textual.reactive import reactive
+from textual.screen import Screen
+
+from engine.errors import OthermindsError
+from engine.events import BeatFailed, HandoffCommitted, HandoffFailed, Happened, Trouble
+from engine.records.base import EntityId, LedgerId
+from engine.records.memory import BufferEntry
+from tui.host import GameHost
+from tui.pace import Heard, Refused, Rested
+from tui.panes.ledger import LedgerPane
+from tui.panes.prompt import PromptPane
+from tui.panes.story import Aside, StoryPane
+from tui.text import count
+from tui.view import Mind, Note, WorldView, aside, fold, settled, tally
+
+if TYPE_CHECKING:
+    from engine.game import StoryLine
+
+_RATE = 1 / 15
+_FRESH = 6.0
+"""Seconds for which a new memory is marked."""
+_MINDS = 60
+"""Agents whose minds are read when a game is opened; others when they are chosen."""
+
+
+class ReadingScreen(Screen[None]):
+    """Holds the view and keeps it true. What it draws on and which keys there are is its subclass's matter."""
+
+    view: reactive[WorldView] = reactive(WorldView())
+    story = getters.query_one(StoryPane)
+    ledger = getters.query_one(LedgerPane)
+    prompt = getters.query_one(PromptPane)
+
+    def __init__(self, host: GameHost) -> None:
+        super().__init__()
+        self.host = host
+        self._stale: set[str] = set()
+        self._tallies: list[str] = []
+        self._settling = 0
+
+    # opening
+
+    def start(self) -> None:
+        """Show the game that is open, and follow it."""
+        game = self.host.game
+        if game is None:
+            return
+        agents = game.world.agents()
+        chosen = game.played or (agents[0].id if agents else None)
+        note = Note("" if game.world.round == 0 else f"Round {game.world.round}. n goes on.")
+        self.view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, game.played, note=note)
+        self.host.chosen = chosen
+        self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
+        self.set_interval(_RATE, self.tick)
+        self.read_story()
+        self.read_minds()
+        self.read({"ledger", "prompt"})
+
+    def _names(self, viewer: EntityId | None) -> dict[EntityId, str]:
+        game = self.host.game
+        if game is None:
+            return {}
+        return {entity: game.name(entity, None if entity == viewer else viewer) for entity in game.world.entities}
+
+    # following
+
+    def tick(self) -> None:
+        """Show what is due. About 15 times a second."""
+        items = self.host.take()
+        view = self.view
+        lines: list[StoryLine | Aside] = []
+        for item in items:
+            match item:
+                case Heard():
+                    view = self._heard(view, item, lines)
+                case Rested():
+                    view = self._rested(view, item)
+                case Refused(text=text, reason=reason):
+                    view = replace(view, acting=None, prose="", note=Note(reason, "bad"))
+                    self.story.say.give_back(text)
+                    self.notify(reason, severity="warning", markup=False)
+        running = self.host.running
+        if items or running != view.running:
+            old = self.view
+            self.view = replace(view, running=running)
+            if lines:
+                self.story.extend(lines)
+            if old.chosen != view.chosen:
+                self.host.chosen = view.chosen
+                self._stale |= {"ledger"}
+            if old.running != running:
+                self.refresh_bindings()
+            self._stale |= {"mind", "prompt"}
+            if "ledger" in self._stale and items:
+                self._stale.discard("ledger")
+                self.read_ledger()
+        if self.host.pacer.lost and not len(self.host.pacer):
+            self.host.pacer.lost = False
+            self.read_story()
+            self.read_minds()
+        if self._stale and not len(self.host.pacer):
+            self.read(self._stale)
+            self._stale = set()
+
+    def _heard(self, view: WorldView, item: Heard, lines: "list[StoryLine | Aside]") -> WorldView:
+        event = item.event
+        if isinstance(event, Happened) and (line := item.told.get(view.played)) is not None:
+            lines.append(line)
+        elif (text := aside(view, event)) and self._concerns(view, item):
+            world = view.world
+            number, when = (world.round, f"{world.now:%H:%M}") if world else (0, "")
+            lines.append(Aside(number, when, text, bad=isinstance(event, BeatFailed | HandoffFailed | Trouble)))
+        view = fold(view, event, item.told)
+        if isinstance(event, HandoffCommitted):
+            if self._concerns(view, item):
+                self._tallies.append(tally(view.name(event.entity), event.run))
+            if event.entity == view.chosen:
+                self._settle_later()
+                self.on_memories(len(event.ledger))
+                self._stale.add("ledger")
+        return view
+
+    def _concerns(self, view: WorldView, item: Heard) -> bool:
+        """Playing somebody, one reads of one's own mind only."""
+        event = item.event
+        owner = event.change.viewer_id if event.kind == "alias" else getattr(event, "entity", None)
+        return view.played is None or owner is None or owner == view.played
+
+    def on_memories(self, number: int) -> None:
+        """Called when a handoff of the chosen entity that wrote `number` memories is shown."""
+
+    def _rested(self, view: WorldView, item: Rested) -> WorldView:
+        number = view.world.round if view.world else 0
+        tallies, self._tallies = self._tallies, []
+        if item.why == "stopped":
+            note = Note("Stopped. The beat that ran was not played; n goes on.")
+        elif view.note.kind == "bad" and not tallies:
+            note = view.note
+        else:
+            rounds = f"Round {number} is over." if item.rounds <= 1 else f"{count(item.rounds, 'round')} played."
+            what = f" {tallies[-1]}" + (f" (and {len(tallies) - 1} more)" if len(tallies) > 1 else "") + "." if tallies else ""
+            note = Note(f"{rounds}{what} n plays the next.", "good" if tallies else "plain")
+        return replace(view, acting=None, prose="", note=note)
+
+    def _settle_later(self) -> None:
+        self._settling += 1
+        self.set_timer(_FRESH, partial(self._settle, self._settling))
+
+    def _settle(self, number: int) -> None:
+        if number == self._settling:
+            self.view = settled(self.view)
+
+    # reading anew
+
+    @work(group="read", exclusive=True)
+    async def read(self, what: set[str]) -> None:
+        """Read the world and the chosen mind as they are now, and of the ledger and the prompt what is asked for."""
+        game, chosen = self.host.game, self.view.chosen
+        if game is None or chosen is None:
+            return
+        try:
+            seen = await game.buffer(chosen)
+            if len(self.host.pacer):  # play has gone on: what is shown is behind it
+                return
+            mind = replace(Mind.of(seen), fresh=self.view.minds.get(chosen, Mind()).fresh)
+            self.view = replace(self.view, world=game.world, minds={**self.view.minds, chosen: mind})
+            if "ledger" in what:
+                self.ledger.draw(chosen, await game.ledger(chosen))
+            if "prompt" in what:
+                await self.read_prompt()
+        except OthermindsError as error:
+            self.view = replace(self.view, note=Note(str(error), "bad"))
+
+    async def read_prompt(self) -> None:
+        """Preview the prompt, when its pane is in sight."""
+        game, chosen = self.host.game, self.view.chosen
+        if game is None or chosen is None:
+            return
+        if not self.prompt.display or chosen not in game.world.entities or not game.world.entities[chosen].agent:
+            self._stale_prompt = True
+            return
+        self._stale_prompt = False
+        self.prompt.draw(self.view.name(chosen), await game.preview(chosen))
+
+    _stale_prompt = True
+
+    @work(group="ledger", exclusive=True)
+    async def read_ledger(self) -> None:
+        """Read the ledger as far as its handoffs have been shown."""
+        game, chosen = self.host.game, self.view.chosen
+        if game is None or chosen is None:
+            return
+        lines = await game.ledger(chosen)
+        unseen = self.host.pacer.unseen_memories()
+        self.ledger.draw(chosen, [line for line in lines if line.entry.id not in unseen])
+
+    @work(group="minds", exclusive=True)
+    async def read_minds(self) -> None:
+        """Read the minds of all agents once, so that a handoff can be watched from its first moment."""
+        game = self.host.game
+        if game is None:
+            return
+        for agent in game.world.agents()[:_MINDS]:
+            seen = await game.buffer(agent.id)
+            if not len(self.host.pacer):
+                self.view = replace(self.view, minds={**self.view.minds, agent.id: Mind.of(seen)})
+            await asyncio.sleep(0)
+
+    @work(group="story", exclusive=True)
+    async def read_story(self) -> None:
+        """Read the story as the narrator or the played entity tells it."""
+        game = self.host.game
+        if game is not None:
+            self.story.restart(await game.story(self.view.played))
+
+    @work(group="sources", exclusive=True)
+    async def read_sources(self, entry: LedgerId) -> None:
+        """Read what a memory was made of."""
+        game = self.host.game
+        if game is not None:
+            self.ledger.show_sources(entry, self._told(await game.sources(entry)) or ["It came with the world: no moments are kept of it."])
+
+    def _told(self, entries: Sequence[BufferEntry]) -> list[str]:
+        game = self.host.game
+        found: list[str] = []
+        for entry in entries:
+            event = Happened(
+                round=entry.round, now=entry.timestamp, place=entry.location_id, intent=entry.intent, outcome=entry.outcome,
+                entries=(entry,),
+            )
+            line = game.tell(event, entry.owner_id) if game else None
+            if line is not None:
+                found.append(f"{line.when}  {line.text}")
+        return found

@@ -1,0 +1,275 @@
+"""What the panes draw: one frozen value, folded from the engine's events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from engine.events import (
+    AliasLearned,
+    BeatEnded,
+    BeatFailed,
+    BeatStarted,
+    ChunkDecided,
+    EngineEvent,
+    EntityMoved,
+    HandoffCommitted,
+    HandoffFailed,
+    HandoffStarted,
+    Happened,
+    PinChanged,
+    PortalChanged,
+    ProseStreamed,
+    RoundEnded,
+    RoundStarted,
+    Trouble,
+)
+from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId
+from engine.records.memory import BufferEntry, Chunk, HandoffRun, TriggerReport
+from engine.records.world import PortalState, World
+from tui.text import capital, count
+
+if TYPE_CHECKING:
+    from engine.game import BufferView, StoryLine
+
+QUIET = TriggerReport(trigger="none", reason="")
+
+
+@dataclass(frozen=True, slots=True)
+class MindLine:
+    """One buffer entry as its owner would tell it."""
+
+    entry: BufferEntry
+    text: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """A working memory as it is shown."""
+
+    lines: tuple[MindLine, ...] = ()
+    """In order of time."""
+    below: frozenset[BufferId] = frozenset()
+    """Entries older than the watermark."""
+    held: frozenset[BufferId] = frozenset()
+    """Entries below the watermark that a hand keeps."""
+    report: TriggerReport = QUIET
+    judging: frozenset[BufferId] = frozenset()
+    """Candidates of the handoff that runs now."""
+    chunks: tuple[Chunk, ...] = ()
+    """What it has decided on so far."""
+    fresh: frozenset[LedgerId] = frozenset()
+    """Memories written just now."""
+
+    @classmethod
+    def of(cls, seen: "BufferView") -> "Mind":
+        """The mind as the engine shows it at rest."""
+        part = seen.partition
+        entries = sorted((*part.candidates, *part.held, *part.tail), key=lambda entry: (entry.timestamp, entry.seq))
+        lines = tuple(MindLine(entry, seen.lines.get(entry.id, ""), seen.when.get(entry.id, "")) for entry in entries)
+        held = frozenset(entry.id for entry in part.held)
+        return cls(lines, frozenset(entry.id for entry in part.candidates) | held, held, seen.report)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The line that says what has just happened or what to do."""
+
+    text: str
+    kind: Literal["plain", "good", "bad"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class WorldView:
+    """All that the panes draw from. Replaced, never changed in place, so that reactives notice."""
+
+    world: World | None = None
+    """Places, portals and entities as far as they have been shown: it may lag behind the engine by a round."""
+    names: Mapping[EntityId, str] = field(default_factory=dict)
+    """What the viewer of this screen calls everybody: true names for the narrator, else the played entity's own."""
+    minds: Mapping[EntityId, Mind] = field(default_factory=dict)
+    chosen: EntityId | None = None
+    """Whose mind is shown."""
+    by_hand: bool = False
+    """Whether the reader chose it; else the view follows handoffs."""
+    played: EntityId | None = None
+    acting: EntityId | None = None
+    prose: str = ""
+    """What the acting entity has said so far in this beat."""
+    running: bool = False
+    note: Note = Note("")
+
+    @property
+    def mind(self) -> Mind:
+        """The mind of the chosen entity."""
+        return self.minds.get(self.chosen or "", Mind())
+
+    def name(self, entity: EntityId | None) -> str:
+        """What to call an entity on this screen."""
+        return self.names.get(entity or "", "somebody")
+
+    def follows(self, entity: EntityId, starting: bool = True) -> bool:
+        """Whether a handoff of `entity` that starts now, or goes on, is one the reader looks at."""
+        return entity == self.chosen or (starting and not self.by_hand and not self.mind.judging)
+
+
+def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, StoryLine] | None" = None) -> WorldView:
+    """The view after `event`, of which viewers were told `told`. Pure."""
+    match event:
+        case RoundStarted(round=number, now=now) | RoundEnded(round=number, now=now):
+            return replace(_timed(view, now=now, round=number), acting=None, prose="")
+        case BeatStarted(entity=entity):
+            return replace(view, acting=entity, prose="")
+        case ProseStreamed(entity=entity, text=text):
+            return replace(view, acting=entity, prose=(view.prose if view.acting == entity else "") + text)
+        case BeatEnded(now=now):
+            return replace(_timed(view, now=now), acting=None, prose="")
+        case BeatFailed(entity=entity, reason=reason):
+            why = f"{view.name(entity)} could not act: {reason} Nothing was lost; press n to try the next round."
+            return replace(view, acting=None, prose="", note=Note(why, "bad"))
+        case Happened():
+            return _happened(view, event, told or {})
+        case EntityMoved(entity=entity, to=to):
+            return _moved(view, entity, to)
+        case PortalChanged(portal=portal, state=state):
+            return _portal(view, portal, state)
+        case AliasLearned(change=change):
+            return _alias(view, change.viewer_id, change.target_id, change.new)
+        case PinChanged(entry=entry):
+            return _pinned(view, entry)
+        case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
+            return _handoff(view, event)
+        case Trouble(text=text):
+            return replace(view, note=Note(text, "bad"))
+
+
+def aside(view: WorldView, event: EngineEvent) -> str:
+    """A quiet line for the story about what is no story: what minds did. Empty for most events."""
+    match event:
+        case HandoffCommitted(entity=entity, run=run):
+            return tally(view.name(entity), run)
+        case HandoffFailed(entity=entity, run=run):
+            return f"{view.name(entity)} could not sort its memories: {run.error or run.reason} Nothing was lost."
+        case AliasLearned(change=change) if change.cause not in ("authored", "label"):
+            viewer, target = view.name(change.viewer_id), view.name(change.target_id)
+            if change.new is None:
+                return f"{viewer} has no name for {target} any more."
+            return f"{viewer} now calls {target} “{change.new}”." if change.new != target else f"{viewer} has learned the name {target}."
+        case BeatFailed(entity=entity, reason=reason):
+            return f"{view.name(entity)} could not act: {reason}"
+        case Trouble(text=text):
+            return text
+    return ""
+
+
+def tally(name: str, run: HandoffRun) -> str:
+    """What a handoff did, in one line: `Bryn: 3 kept, 1 merged, 2 pinned, 7 forgotten`."""
+    parts = [f"{run.added} kept"]
+    parts += [f"{run.updated} merged"] if run.updated else []
+    parts += [f"{run.pinned} pinned"] if run.pinned else []
+    return f"{capital(name)}: {', '.join([*parts, f'{run.forgotten} forgotten'])}"
+
+
+def settled(view: WorldView) -> WorldView:
+    """The view once nothing in it is new any more."""
+    if not any(mind.fresh for mind in view.minds.values()):
+        return view
+    return replace(view, minds={owner: replace(mind, fresh=frozenset()) for owner, mind in view.minds.items()})
+
+
+def _timed(view: WorldView, **changes: object) -> WorldView:
+    return replace(view, world=view.world.model_copy(update=changes)) if view.world else view
+
+
+def _happened(view: WorldView, event: Happened, told: "Mapping[EntityId | None, StoryLine]") -> WorldView:
+    minds = dict(view.minds)
+    for entry in event.entries:
+        mind = minds.get(entry.owner_id)
+        if mind is not None:
+            line = told.get(entry.owner_id)
+            report = mind.report
+            if entry.pinned == "none":
+                report = report.model_copy(update={"entries": report.entries + 1})
+            lines = (*mind.lines, MindLine(entry, line.text if line else "", "just now"))
+            minds[entry.owner_id] = replace(mind, lines=lines, report=report)
+    return replace(_timed(view, now=event.now), minds=minds)
+
+
+def _moved(view: WorldView, entity: EntityId, to: PlaceId | None) -> WorldView:
+    if view.world is None or entity not in view.world.entities:
+        return view
+    entities = dict(view.world.entities)
+    moving = [entity]
+    while moving:
+        one = moving.pop()
+        entities[one] = entities[one].model_copy(update={"place": to})
+        moving += [other.id for other in entities.values() if other.holder == one and other.place != to]
+    return _timed(view, entities=entities)
+
+
+def _portal(view: WorldView, portal: PortalId, state: PortalState) -> WorldView:
+    if view.world is None or portal not in view.world.portals:
+        return view
+    before = view.world.portals[portal]
+    changes: dict[str, object] = {"state": state}
+    if (before.state == "open") != (state == "open"):
+        changes |= {
+            "vision": before.vision_other, "sound": before.sound_other, "vision_other": before.vision, "sound_other": before.sound,
+        }
+    return _timed(view, portals={**view.world.portals, portal: before.model_copy(update=changes)})
+
+
+def _alias(view: WorldView, viewer: EntityId, target: EntityId, new: str | None) -> WorldView:
+    if view.world is None or viewer not in view.world.entities:
+        return view
+    before = view.world.entities[viewer]
+    aliases = {key: text for key, text in before.aliases.items() if key != target} | ({target: new} if new is not None else {})
+    names = {**view.names, target: new} if viewer == view.played and new is not None else view.names
+    entities = {**view.world.entities, viewer: before.model_copy(update={"aliases": aliases})}
+    return replace(_timed(view, entities=entities), names=names)
+
+
+def _pinned(view: WorldView, entry: BufferEntry) -> WorldView:
+    mind = view.minds.get(entry.owner_id)
+    if mind is None:
+        return view
+    lines = tuple(replace(line, entry=entry) if line.entry.id == entry.id else line for line in mind.lines)
+    return replace(view, minds={**view.minds, entry.owner_id: replace(mind, lines=lines)})
+
+
+def _handoff(view: WorldView, event: HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed) -> WorldView:
+    owner = event.entity
+    mind = view.minds.get(owner, Mind())
+    note = view.note
+    chosen = view.chosen
+    match event:
+        case HandoffStarted(report=report, candidate_ids=candidates):
+            if view.follows(owner):
+                chosen = owner
+            mind = replace(mind, judging=frozenset(candidates), chunks=(), report=report)
+            note = Note(f"{capital(view.name(owner))} looks back on {count(len(candidates), 'moment')}: {report.reason}")
+        case ChunkDecided(chunk=chunk):
+            mind = replace(mind, chunks=(*mind.chunks, chunk))
+        case HandoffCommitted(run=run):
+            mind = _committed(mind, event)
+            note = Note(tally(view.name(owner), run), "good")
+        case HandoffFailed(run=run):
+            mind = replace(mind, judging=frozenset(), chunks=())
+            note = Note(f"{view.name(owner)}: no memory was kept or lost, the handoff failed. {run.error}", "bad")
+    if view.played not in (None, owner):  # who plays somebody hears of their own mind only
+        note = view.note
+    return replace(view, minds={**view.minds, owner: mind}, chosen=chosen, note=note)
+
+
+def _committed(mind: Mind, event: HandoffCommitted) -> Mind:
+    gone = {*event.promoted_ids, *event.forgotten_ids}
+    pinned = set(event.pinned_ids)
+    lines = tuple(
+        replace(line, entry=line.entry.model_copy(update={"pinned": "model"})) if line.entry.id in pinned else line
+        for line in mind.lines if line.entry.id not in gone
+    )
+    counted = sum(line.entry.pinned == "none" for line in lines)
+    return replace(
+        mind, lines=lines, judging=frozenset(), chunks=(), fresh=frozenset(entry.id for entry in event.ledger),
+        below=mind.below - gone, report=mind.report.model_copy(update={"entries": counted, "trigger": "none", "reason": ""}),
+    )
