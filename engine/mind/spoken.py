@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from engine.mind.wordlists import COMMON, ED_NAMES, PARTICLES, TITLES
 
@@ -12,6 +13,7 @@ _MOST = 3
 """Capitalised words of a name, titles aside."""
 
 
+@lru_cache(maxsize=2048)
 def core(name: str) -> tuple[str, ...]:
     """The words of a name that tell somebody apart: lower case, without titles and particles; all of them when nothing else is left."""
     words = tuple(word.strip(".,").casefold() for word in name.split())
