@@ -12,6 +12,7 @@ from engine.records.tokens import substitute, token
 
 _LONGEST = 2000
 _SHORTEST_ECHO = 16
+"""Characters of an account that, standing in the instructions, make it an echo of them."""
 _SOMEBODY = "somebody"
 
 _QUOTED = re.compile(
@@ -90,7 +91,8 @@ def _unfit(text: str, template: str) -> str:
 
 
 def _words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    """The words of a text as they are compared with the instructions: an example stays one with its handles changed."""
+    return " ".join(re.findall(r"\w+", _PERSON.sub("P", text).casefold()))
 
 
 def _outside_quotes(text: str, change: Callable[[str], str]) -> str:

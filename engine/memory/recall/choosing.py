@@ -1,11 +1,11 @@
 """From ranked entries to those that go into the prompt: no repeats, within the budget, with a receipt for each (DESIGN 8). Pure."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.memory.recall.repeats import richer, same_memory
-from engine.records.base import BufferId, LedgerId
+from engine.memory.recall.repeats import richer, says_the_same
+from engine.records.base import BufferId, EntityId
 from engine.records.memory import LedgerEntry
 
 _MISSED = 5
@@ -17,6 +17,8 @@ class Offer(NamedTuple):
 
     row: int
     entry: LedgerEntry
+    people: frozenset[EntityId]
+    sources: frozenset[BufferId]
     tokens: int
     rank: int
     """Place in the ranking from 1; 0 for an entry that is only next to one of the best."""
@@ -28,6 +30,9 @@ class Choice:
 
     chosen: list[tuple[Offer, str]] = field(default_factory=list)
     missed: list[tuple[Offer, str]] = field(default_factory=list)
+
+    full: bool = False
+    """Whether the budget kept something out: looking further back will not help."""
 
     @property
     def tokens(self) -> int:
@@ -47,7 +52,6 @@ class Chooser:
     """Cosine from which texts of this embedder count as the same."""
     cosine: Callable[[int, int], float]
     """Of two rows."""
-    sources: Mapping[LedgerId, Collection[BufferId]]
 
     def choose(self, ranked: Sequence[Offer], chained: Sequence[Offer], room: int) -> Choice:
         """The best of `ranked`, then up to `room` of `chained` behind them; what the chain leaves free goes to the ranked again."""
@@ -64,14 +68,17 @@ class Chooser:
     def _fill(self, choice: Choice, offers: Sequence[Offer], limit: int) -> list[Offer]:
         """Take offers in order up to `limit`. Returns those that only the limit kept out."""
         kept_out: list[Offer] = []
-        for offer in offers:
-            double = next((at for at, (held, _) in enumerate(choice.chosen) if self._same(held, offer)), None)
+        for at, offer in enumerate(offers):
+            if len(kept_out) >= _MISSED:
+                return [*kept_out, *offers[at:]]
+            double = next((place for place, (held, _) in enumerate(choice.chosen) if self._same(held, offer)), None)
             if double is not None:
                 self._prefer_richer(choice, double, offer)
             elif len(choice.chosen) >= limit:
                 kept_out.append(offer)
                 choice.missed.append((offer, f"ranked {offer.rank}, limit {self.limit}"))
             elif self.budget is not None and choice.tokens + offer.tokens > self.budget:
+                choice.full = True
                 choice.missed.append((offer, f"no room for its {offer.tokens} tokens"))
             else:
                 choice.chosen.append((offer, f"ranked {offer.rank}" if offer.rank else "next to the best"))
@@ -87,8 +94,10 @@ class Chooser:
         choice.missed.append((offer, "tells the same as another"))
 
     def _same(self, a: Offer, b: Offer) -> bool:
-        a_sources, b_sources = self.sources.get(a.entry.id, ()), self.sources.get(b.entry.id, ())
-        return same_memory(a.entry, b.entry, self.cosine(a.row, b.row), self.same, a_sources, b_sources)
+        """Whether two come from the same events, or mean the same of the same people."""
+        if a.sources and a.sources == b.sources:
+            return True
+        return a.people == b.people and self.cosine(a.row, b.row) >= self.same and says_the_same(a.entry, b.entry)
 
 
 def _has(choice: Choice, offer: Offer) -> bool:

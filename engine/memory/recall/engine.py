@@ -24,7 +24,7 @@ from engine.memory.text import plain
 from engine.mind.aliases import is_name, names_for, vocabulary
 from engine.mind.perception import reach
 from engine.mind.voice import recount, remembered
-from engine.records.base import BufferId, EntityId, LedgerId
+from engine.records.base import BufferId, EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.policies import Policies, RecallPolicy
 from engine.records.prompts import Receipt, Recollection
@@ -153,28 +153,37 @@ class RecallEngine:
     async def _choose(
         self, vectors: OwnerVectors, ranked: Ranked, budget: int | None, count_tokens: Callable[[str], int]
     ) -> Choice:
-        policy, store = self._policy, self._store
-        front = ranked.rows[: 2 * policy.section_limit + _SPARE]
+        """The entries for the prompt. Texts are read for the front of the ranking only, and further back while repeats leave room."""
+        policy = self._policy
         room = room_for_chain(policy, budget)
-        near = [row for row in chain(ranked.rows, vectors.neighbours, policy) if row not in front[: policy.section_limit]] if room else []
-        keys = [vectors.ids[row] for row in dict.fromkeys([*front, *near])]
-
-        def fetch(conn: sqlite3.Connection) -> tuple[dict[LedgerId, LedgerEntry], dict[LedgerId, tuple[BufferId, ...]]]:
-            found = {entry.id: entry for entry in store.ledger.get(conn, keys)}
-            return found, {key: store.ledger.sources(conn, key) for key in found}
-
-        entries, sources = await store.db.read(fetch)
+        near = chain(ranked.rows, vectors.neighbours, policy) if room else []
         ranks = {row: number for number, row in enumerate(ranked.rows, 1)}
+        chooser = Chooser(policy.section_limit, budget, self._embedder.same, vectors.cosine)
+        offers: dict[int, Offer] = {}
+        depth = policy.section_limit + _SPARE
+        while True:
+            front = ranked.rows[:depth]
+            wanted = [row for row in dict.fromkeys([*front, *near]) if row not in offers]
+            for row, entry, sources in await self._fetch(vectors, wanted):
+                tokens = count_tokens(plain(entry.content, entry.quotes)) + _LINE_TOKENS
+                offers[row] = Offer(row, entry, frozenset(entry.involved_entity_ids), sources, tokens, ranks.get(row, 0))
+            beside = [offers[row]._replace(rank=0) for row in near if row in offers and row not in front[: policy.section_limit]]
+            choice = chooser.choose([offers[row] for row in front if row in offers], beside, room)
+            if len(choice.chosen) >= policy.section_limit or depth >= len(ranked.rows) or choice.full:
+                return choice
+            depth *= 2
 
-        def offers(rows: Sequence[int], *, ranked: bool) -> list[Offer]:
-            known = [(row, entries[vectors.ids[row]]) for row in rows if vectors.ids[row] in entries]
-            return [
-                Offer(row, entry, count_tokens(plain(entry.content, entry.quotes)) + _LINE_TOKENS, ranks.get(row, 0) if ranked else 0)
-                for row, entry in known
-            ]
+    async def _fetch(
+        self, vectors: OwnerVectors, rows: Sequence[int]
+    ) -> list[tuple[int, LedgerEntry, frozenset[BufferId]]]:
+        """Entries of some rows, with what they were made of. Rows that are gone are left out."""
+        store, by_id = self._store, {vectors.ids[row]: row for row in rows}
 
-        chooser = Chooser(policy.section_limit, budget, self._embedder.same, vectors.cosine, sources)
-        return chooser.choose(offers(front, ranked=True), offers(near, ranked=False), room)
+        def read(conn: sqlite3.Connection) -> list[tuple[int, LedgerEntry, frozenset[BufferId]]]:
+            found = store.ledger.get(conn, by_id)
+            return [(by_id[entry.id], entry, frozenset(store.ledger.sources(conn, entry.id))) for entry in found]
+
+        return await store.db.read(read)
 
 
 def rank(

@@ -14,7 +14,7 @@ from engine.records.world import World
 
 _ENTRIES = 6
 """Newest buffer entries that make the scene."""
-_TERMS = 40
+_TERMS = 24
 """Words of the scene whose rarity is looked up; the newest win."""
 _ASKED = 12
 """Rarest of them that are asked for: more costs time and finds less (facts-recall 5)."""

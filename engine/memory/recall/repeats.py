@@ -1,27 +1,18 @@
 """Whether two memories tell the same thing, so that a prompt needs only one of them (DESIGN 8, item 7). Pure."""
 
 import re
-from collections.abc import Collection
 
-from engine.records.base import BufferId
 from engine.records.memory import LedgerEntry
 
 _NUMBER = re.compile(r"\d+")
 _NEGATION = re.compile(r"\b(?:not|no|never|nobody|nothing|none|without|refused|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 
 
-def same_memory(
-    a: LedgerEntry, b: LedgerEntry, cosine: float, same: float, a_sources: Collection[BufferId], b_sources: Collection[BufferId]
-) -> bool:
-    """Whether two entries come from the same events, or mean the same of the same people.
+def says_the_same(a: LedgerEntry, b: LedgerEntry) -> bool:
+    """Whether two entries whose vectors are near agree in numbers and negations too.
 
-    `same` is the embedder's threshold. Numbers and negations must agree: near that threshold they are what differs most often
-    between texts that only look alike (facts-recall 5).
+    Near an embedder's threshold those are what differs most often between texts that only look alike (facts-recall 5).
     """
-    if a_sources and set(a_sources) == set(b_sources):
-        return True
-    if cosine < same or set(a.involved_entity_ids) != set(b.involved_entity_ids):
-        return False
     return _numbers(a) == _numbers(b) and _negated(a) == _negated(b)
 
 

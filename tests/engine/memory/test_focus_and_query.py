@@ -89,7 +89,7 @@ def test_the_rarest_twelve_terms_are_asked_for() -> None:
 @given(st.text(max_size=200))
 def test_any_text_makes_a_query(text: str) -> None:
     found = plain_query(text, names=[text[:5], "you", ""])
-    assert len(found.terms) <= 40
+    assert len(found.terms) <= 24
     assert all(term.strip() for term in found.terms)
 
 
