@@ -141,6 +141,7 @@ class Database:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             if token.acquire(blocking=False):
+                future.add_done_callback(_look_at)
                 raise
             while not future.done():
                 with suppress(asyncio.CancelledError):
@@ -251,3 +252,8 @@ def _fail(future: "asyncio.Future[T]", error: BaseException) -> None:
     else:
         future.set_exception(error)
 
+
+def _look_at(future: "asyncio.Future[T]") -> None:
+    """Take note of an outcome nobody waits for, so that asyncio does not complain about it."""
+    if not future.cancelled():
+        future.exception()

@@ -1,6 +1,7 @@
 """Transactions are whole whatever tasks do, reads see commits only, and nothing keeps a process alive."""
 
 import asyncio
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -108,6 +109,20 @@ async def test_a_task_cancelled_inside_its_transaction_leaves_no_trace(store: St
     held.go.set()
     assert await store.db.write(put("x2")) == ("x2",)
     assert await store.db.read(values) == {"x2": "there"}
+
+
+async def test_an_error_after_the_cancellation_is_not_complained_about(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    held = Held(put("x1"))
+    task = asyncio.create_task(store.db.write(lambda c: (held(c), 1 / 0)))
+    await held.entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    held.go.set()
+    assert await store.db.read(values) == {}
+    del task
+    gc.collect()
+    assert caplog.records == []
 
 
 async def test_a_task_cancelled_before_its_turn_never_runs(store: Store) -> None:
