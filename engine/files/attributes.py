@@ -87,11 +87,11 @@ def _access(fields: Fields, known: Known) -> tuple[bool, tuple[EntityId, ...]]:
     node = fields.get("visible")
     if node is None:
         hint = "public, a list of ids, or [] for nobody but the narrator"
-        fields.report.add(fields.mark("visible"), fields.at("visible"), "`visible` is empty", hint)
+        fields.missing("visible", hint)
         return False, ()
     if isinstance(node, Scalar) and node.text == "public":
         return True, ()
-    if isinstance(node, Scalar) and not node.broken and node.text not in known.entities and node.text not in known.unread:
+    if isinstance(node, Scalar) and not node.broken and node.text not in known.entities and not known.excused(node.text):
         hint = known.report.near(node.text, ["public", *known.entities]) or "public, a list of ids, or [] for nobody but the narrator"
         fields.report.add(node.mark, fields.at("visible"), f"{quoted(node.text)} is neither `public` nor an entity", hint)
         return False, ()

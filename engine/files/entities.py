@@ -16,6 +16,7 @@ from engine.records.memory import NewBufferEntry, NewLedgerEntry
 from engine.records.world import Entity
 
 _KEYS = ("id", "at", "holder", "agent", "factions", "goals", "habits", "voice", "attributes", "aliases", "buffer", "ledger")
+_ATTRIBUTES = dict.fromkeys(("name", "label", "appearance", "status", "description", "secret"), "it goes under `attributes`")
 _MAX_ALIAS = 100
 
 
@@ -41,7 +42,7 @@ def factions_of(items: Sequence[Item]) -> set[str]:
 def read_entities(items: Sequence[Item], start: datetime, known: Known) -> People:
     """All entities. A carried one stands where its holder does."""
     people = People()
-    fields = {item.id: Fields(item.node, item.path, known.report, _KEYS, "an entity") for item in items}
+    fields = {item.id: Fields(item.node, item.path, known.report, _KEYS, "an entity", _ATTRIBUTES) for item in items}
     holders = {owner: _holder(owner, found, known) for owner, found in fields.items()}
     stated = {owner: _stated_place(found, known) for owner, found in fields.items()}
     _break_circles(holders, fields, known)
@@ -121,9 +122,8 @@ def _holder(owner: EntityId, fields: Fields, known: Known) -> EntityId | None:
 def _stated_place(fields: Fields, known: Known) -> PlaceId | None:
     scalar = fields.scalar("at")
     if scalar is None:
-        if fields.get("holder") is None:
-            message = "`at` is missing" if "at" not in fields.node.entries else "`at` is empty"
-            known.report.add(fields.mark("at"), fields.at("at"), message, "say where it is, or with `holder` who carries it")
+        if fields.get("holder") is None and not fields.misspelt("holder"):
+            fields.missing("at", "say where it is, or with `holder` who carries it")
         return None
     return known.place(scalar, fields.at("at"))
 

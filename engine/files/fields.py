@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from engine.files import yamltree
-from engine.files.problems import Mark, Report, quoted
+from engine.files.problems import Mark, Report, meant, near, quoted
 from engine.files.yamltree import Mapping, Node, Scalar
 from engine.records.clean import clean
 
+Hints = dict[str, str]
+"""What to do about keys that are often written in the wrong place."""
 MAX_TEXT = 20_000
 """Characters of a long text."""
 MAX_LINE = 400
@@ -30,11 +32,16 @@ def shown(node: Node) -> str:
 class Fields:
     """The fields of one item. Unknown keys are reported with near names when it is made."""
 
-    def __init__(self, node: Mapping, path: str, report: Report, known: Sequence[str], what: str) -> None:
+    def __init__(
+        self, node: Mapping, path: str, report: Report, known: Sequence[str], what: str, hints: Hints | None = None
+    ) -> None:
         self.node, self.path, self.report = node, path, report
+        self._misspelt: set[str] = set()
         for key, (scalar, _) in node.entries.items():
             if key not in known:
-                hint = report.near(key, known) or f"{what} has: {', '.join(known)}"
+                alike = [] if report.full else near(key, known)
+                self._misspelt.update(alike)
+                hint = (hints or {}).get(key) or meant(alike) or f"{what} has: {', '.join(known)}"
                 report.add(scalar.mark, self.at(key), f"{what} has no key {quoted(key)}", hint)
 
     def at(self, key: str) -> str:
@@ -51,13 +58,23 @@ class Fields:
         found = self.node.entries.get(key)
         return found[1].mark if found else self.node.mark
 
+    def missing(self, key: str, hint: str = "") -> None:
+        """Report that a field which has to be there is not, unless another was reported that is probably meant to be it."""
+        if key in self.node.entries:
+            self.report.add(self.mark(key), self.at(key), f"{quoted(key)} is empty", hint)
+        elif not self.misspelt(key):
+            self.report.add(self.node.mark, self.at(key), f"{quoted(key)} is missing", hint)
+
+    def misspelt(self, key: str) -> bool:
+        """Whether an unknown key was reported that looks like this one."""
+        return key in self._misspelt
+
     def scalar(self, key: str, *, required: bool = False) -> Scalar | None:
         """The field as a text with its position. An empty one is as good as none."""
         node = self.get(key)
         if node is None:
             if required:
-                what = "is empty" if key in self.node.entries else "is missing"
-                self.report.add(self.mark(key), self.at(key), f"{quoted(key)} {what}")
+                self.missing(key)
             return None
         found = scalar_of(node, self.at(key), self.report)
         if found and required and not clean(found.text).strip():
@@ -85,15 +102,15 @@ class Fields:
             self.report.add(scalar.mark, self.at(key), f"{quoted(scalar.text)} is neither true nor false")
         return _TRUTH.get(scalar.text.casefold(), default)
 
-    def choice(self, key: str, options: Sequence[str], default: str) -> str:
-        """One of a few words."""
+    def choice(self, key: str, options: Sequence[str], default: str, *, wrong: str | None = None) -> str:
+        """One of a few words. Any other is reported and counts as `wrong`, or as the default."""
         scalar = self.scalar(key)
         if scalar is None:
             return default
         if scalar.text not in options:
             hint = self.report.near(scalar.text, options) or f"one of: {', '.join(options)}"
             self.report.add(scalar.mark, self.at(key), f"{quoted(scalar.text)} is no {key}", hint)
-            return default
+            return default if wrong is None else wrong
         return scalar.text
 
     def mapping(self, key: str) -> Mapping | None:

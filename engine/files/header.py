@@ -55,7 +55,7 @@ def _clock(fields: Fields, known: Known) -> datetime:
     elif node is not None:
         start = scalar_of(node, "clock", known.report)
     else:
-        known.report.add(fields.mark("clock"), "clock", "the clock is missing", "write `clock: {start: 1247-03-01T17:40}`")
+        fields.missing("clock", "write `clock: {start: 1247-03-01T17:40}`")
     if start is None:
         return _latest()
     try:
@@ -90,8 +90,13 @@ def _policy(policies: Fields, key: str, kind: type[_Policy], known: Known) -> _P
 
 
 def _checked(kind: type[_Policy], scalars: dict[str, Scalar], fields: Fields, known: Known) -> _Policy:
+    texts = {name: scalar.text for name, scalar in scalars.items()}
+    for name, text in tuple(texts.items()):
+        if text.strip().casefold().lstrip("+-") in ("nan", "inf", "infinity"):
+            known.report.add(scalars[name].mark, fields.at(name), f"{quoted(text)} is not a number")
+            del texts[name]
     try:
-        return kind.model_validate({name: scalar.text for name, scalar in scalars.items()})
+        return kind.model_validate(texts)
     except ValidationError as error:
         for fault in error.errors(include_url=False, include_context=False):
             name = str(fault["loc"][0])

@@ -48,7 +48,7 @@ class Remembering:
         """One entry of working memory, or None after reporting what is wrong."""
         fields = Fields(node, path, self._report, _BUFFER_KEYS, "a buffer entry")
         at, text = self._moment(fields, "at"), fields.scalar("text", required=True)
-        kind = _KINDS[fields.choice("kind", tuple(_KINDS), "action")]
+        kind = _KINDS.get(fields.choice("kind", tuple(_KINDS), "action", wrong=""))
         by, place = fields.scalar("by"), fields.scalar("place")
         where = self._known.place(place, fields.at("place")) if place else self._place
         actor = self._known.entity(by, fields.at("by")) if by else None
@@ -57,12 +57,12 @@ class Remembering:
         pin = _PINS[fields.choice("pinned", tuple(_PINS), "none")]
         failed = fields.scalar("failed")
         reason = self._known.prose(failed, fields.at("failed"), line=True) if failed else ""
-        if failed and kind != "action":
+        if failed and kind in ("dialogue", "monologue"):
             self._report.add(failed.mark, fields.at("failed"), "only an action can fail")
         if by and kind == "monologue" and actor not in (None, self._owner):
             hint = "a thought belongs to the entity that remembers it"
             self._report.add(by.mark, fields.at("by"), f"nobody perceives the thoughts of {quoted(by.text)}", hint)
-        if text is None:
+        if text is None or kind is None:
             return None
         intent = self._intent(kind, text, fields, actor, by, targets, modifiers)
         if at is None or intent is None:

@@ -57,6 +57,10 @@ class Report:
         if not self.full:
             self._problems.append(Problem(file=at.file, line=at.line, column=at.column, path=path, message=message, hint=hint))
 
+    def take(self, other: "Report", *, but_line: int = 0) -> None:
+        """Add the problems of another report, without those on one line."""
+        self._problems += [problem for problem in other._problems if problem.line != but_line][: LIMIT - len(self._problems)]
+
     @property
     def full(self) -> bool:
         """Whether nothing more is kept: finding out where a problem is would be wasted."""

@@ -44,14 +44,14 @@ def _read(path: Path) -> tuple[AuthoredWorld | None, list[Problem]]:
     report = Report()
     files = gather(path, report)
     items: dict[str, list[Item]] = {section: [] for section in SECTIONS}
-    known = Known(report)
+    known = Known(report, partial=files.lost)
     head = _head(files, items, known)
     for section, source in files.items:
         node = compose(source, report)
         if node is None:
             known.unread |= harvest(source.text, source.name)
         else:
-            items[section] += items_in_file(section, node, source.name, report)
+            items[section] += items_in_file(section, node, source.name, known)
     places, entities, lore = (_unique(section, items[section], report) for section in SECTIONS)
     known.places = {item.id: item.mark for item in places}
     known.entities = {item.id: item.mark for item in entities}
@@ -70,8 +70,10 @@ def _head(files: Files, items: dict[str, list[Item]], known: Known) -> Fields | 
         return None
     for section in SECTIONS:
         if section in found.entries:
-            items[section] += items_of(section, found.entries[section][1], known.report)
-    return Fields(found, "", known.report, KEYS, "a world")
+            items[section] += items_of(section, found.entries[section][1], known)
+    fields = Fields(found, "", known.report, KEYS, "a world")
+    known.partial = known.partial or any(fields.misspelt(section) for section in SECTIONS)
+    return fields
 
 
 def _build(
@@ -84,10 +86,10 @@ def _build(
     found_places, portals = read_places(places, known)
     people = read_entities(entities, header.start, known)
     found_lore = read_lore(lore, known)
-    complete = head is not None and not files.lost and not known.unread
-    if complete and not places:
+    sound = not len(report)  # what is missing may be what could not be read
+    if sound and not places:
         report.add(_top(files), "places", "a world needs at least one place", "write them under `places`, or in the folder places/")
-    if complete and not any(entity.agent for entity in people.entities.values()):
+    if sound and not any(entity.agent for entity in people.entities.values()):
         report.add(_top(files), "entities", "nobody acts in this world", "at least one entity needs `agent: true`")
     world = World(
         slug=files.slug, name=header.name, description=header.description, seed=header.seed, now=header.start, places=found_places,

@@ -24,7 +24,13 @@ class Known:
     entities: dict[EntityId, Mark] = field(default_factory=dict)
     factions: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
-    """Ids seen in files that could not be read. Whoever refers to them is not wrong."""
+    """Ids seen in what could not be read. Whoever refers to them is not wrong."""
+    partial: bool = False
+    """Some files or sections could not be read at all: an id that is not known may well be declared there."""
+
+    def excused(self, *names: str) -> bool:
+        """Whether it would be wrong to call one of the names unknown, or useless."""
+        return self.partial or self.report.full or any(name in self.unread for name in names)
 
     def entity(self, scalar: Scalar, path: str) -> EntityId | None:
         """The entity whose id the text is."""
@@ -42,7 +48,7 @@ class Known:
         text = scalar.text
         if text in right:
             return True
-        if text not in self.unread:
+        if not self.excused(text):
             other = "place" if what == "entity" else "entity"
             hint = f"that is the id of a{'n' if other == 'entity' else ''} {other}" if text in wrong else self.report.near(text, right)
             if text.startswith("@") and text[1:] in right:
@@ -65,7 +71,7 @@ class Known:
             head = name.split("-")[0]  # `@bob-like`: a hyphen may belong to the id or to the prose
             if head != name and head in self.entities:
                 return token(head) + name[len(head) :]
-            if not self.report.full and name not in self.unread and head not in self.unread:
+            if not self.excused(name, head):
                 hint = "places are named in plain words" if name in self.places else self.report.near(name, self.entities)
                 self.report.add(scalar.locate(f"@{name}", nth), path, f"no entity {quoted('@' + name)}", hint or "for a plain @ write @@")
             return match.group()
@@ -88,7 +94,7 @@ class Known:
             self.report.add(scalar.mark, path, f"longer than {limit} characters")
             text = text[:limit]
         if _TOKEN in text:
-            self.report.add(scalar.locate(_TOKEN), path, f"a text cannot hold {quoted(_TOKEN)}", "write @ and an id to refer to an entity")
+            self.report.add(scalar.locate("{{e"), path, f"a text cannot hold {quoted(_TOKEN)}", "write @ and an id to refer to an entity")
             text = text.replace(_TOKEN, "")
         lost = scalar.swallowed()
         if lost:

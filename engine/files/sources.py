@@ -72,7 +72,7 @@ def _gather(path: Path, report: Report) -> Files:
     other = file.with_name("world.yml")
     if file != other and other.exists():
         report.add(_top(other), "", "a world has one head file", f"remove this one or {file.name}")
-    _strangers(folder, report)
+    lost = _strangers(folder, report) or lost
     for section, item in _listed(folder):
         names.append(shown_path(item))
         if len(names) > MAX_FILES:
@@ -96,7 +96,7 @@ def _place(path: Path) -> tuple[Path | None, Path | None, str]:
     if not path.is_dir() and path.name not in ("world.yaml", "world.yml"):
         return None, path, one_line(path.stem) or "world"
     folder = path if path.is_dir() else path.parent
-    slug = one_line(folder.name or folder.resolve().name) or "world"
+    slug = one_line(folder.absolute().name if folder.name not in ("", "..") else folder.resolve().name) or "world"
     heads = [file for suffix in _SUFFIXES if (file := folder / f"world{suffix}").exists()]
     return folder, heads[0] if heads else None, slug
 
@@ -109,13 +109,16 @@ def _listed(folder: Path) -> Iterator[tuple[str, Path]]:
                     yield section, file
 
 
-def _strangers(folder: Path, report: Report) -> None:
-    """Report folders that look like misspelt sections: their files would be silently left out."""
+def _strangers(folder: Path, report: Report) -> bool:
+    """Whether there are folders that look like misspelt sections; they are reported: their files would be silently left out."""
+    found = False
     for child in sorted(folder.iterdir()):
         if child.is_dir() and child.name not in SECTIONS and not child.name.startswith("."):
             names = near(child.name, SECTIONS)
             if names and any(file.suffix in _SUFFIXES for file in child.iterdir()):
                 report.add(_top(child), "", f"no folder {quoted(child.name)} belongs to a world, its files are not read", meant(names))
+                found = True
+    return found
 
 
 def _read(path: Path, folder: Path, report: Report) -> Source | None:

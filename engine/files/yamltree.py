@@ -7,6 +7,7 @@ keys. Size, depth and number of nodes are bounded, and nothing here recurses.
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
 import yaml
 
@@ -60,13 +61,10 @@ class Scalar:
     """Something here was refused already: whoever reads it says nothing more."""
 
     def locate(self, fragment: str, nth: int = 0) -> Mark:
-        """Where the nth (from 0) `fragment` of the text stands in the file; the start of the text when escapes hide it."""
-        at = self.start - 1
-        for _ in range(nth + 1):
-            at = self.source.text.find(fragment, at + 1, self.end)
-            if at < 0:
-                return self.mark
-        return self.source.near(self.mark, self.start, at)
+        """Where the nth (from 0) `fragment`, no word character after it, stands in the file; the start when escapes hide it."""
+        found = re.compile(re.escape(fragment) + r"(?!\w)").finditer(self.source.text, self.start, self.end)
+        match = next(islice(found, nth, None), None)
+        return self.source.near(self.mark, self.start, match.start()) if match else self.mark
 
     def swallowed(self) -> str:
         """What YAML took for a comment though it looks like text: `room #4` is read as `room`."""
@@ -203,34 +201,36 @@ def compose(source: Source, report: Report) -> Node | None:
         report.add(source.mark(illegal.start()), "", f"a character that cannot stand in a file: {code}", "remove it")
         return None
     source = Source(source.name, source.text.translate(_FOREIGN_BREAKS))
-    composer = _Composer(source, report)
+    own = Report()
+    composer, complete, broken = _Composer(source, own), False, 0
     try:
         for event in yaml.parse(source.text, Loader=_LOADER):
             composer.feed(event)
+        complete = True
     except _RefusedError:
-        return None
+        pass
     except yaml.MarkedYAMLError as error:
-        _syntax(source, error, report)
-        return None
+        broken = _syntax(source, error, report)
     except yaml.YAMLError as error:
         report.add(source.mark(0), "", f"not YAML: {quoted(str(error), 120)}")
-        return None
-    if composer.root is None:
-        report.add(source.mark(0), "", "the file is empty")
-    return composer.root
+    if complete and composer.root is None:
+        own.add(source.mark(0), "", "the file is empty")
+    report.take(own, but_line=broken)  # `*She smiles*` is one mistake, though it looks like an alias and then like nothing at all
+    return composer.root if complete else None
 
 
-def _syntax(source: Source, error: yaml.MarkedYAMLError, report: Report) -> None:
-    """Report a parser's complaint in an author's words, at the line it is about."""
+def _syntax(source: Source, error: yaml.MarkedYAMLError, report: Report) -> int:
+    """Report a parser's complaint in an author's words; returns the line it is about."""
     spot = error.problem_mark or error.context_mark
     if spot is None:
         report.add(source.mark(0), "", f"not YAML: {quoted(str(error), 120)}")
-        return
+        return 1
     lines = source.text.split("\n")
     line = lines[spot.line] if spot.line < len(lines) else ""
     mark = Mark(file=source.name, line=spot.line + 1, column=spot.column + 1)
     detail = error.problem or error.context or "this cannot be read"
     report.add(mark, "", f"not YAML: {detail}" + (f", at {quoted(line)}" if line.strip() else ""), _advice(line, detail))
+    return mark.line
 
 
 def _advice(line: str, detail: str) -> str:
