@@ -99,6 +99,7 @@ NOTHING = [
     "If I am Bryn, the sea is dry.",
     "Am I Bryn?",
     "You think I'm Gareth?",
+    "So I'm Gareth?",
     "His name's Gareth.",
     "Your name is a mystery.",
     "My mother's name is Anna.",
@@ -194,7 +195,8 @@ def test_a_third_who_is_present_can_be_introduced(make: Maker, inn: World, text:
 
 
 @pytest.mark.parametrize(
-    "text", ["This is Mira Vale.", "Her name is Mira.", "That's Mira Vale's cat.", "Is this Bryn?", "If this is Bryn, I'm done."]
+    "text",
+    ["This is Mira Vale.", "Her name is Mira.", "That's Mira Vale's cat.", "Is this Bryn?", "This is Bryn?", "If this is Bryn, I'm done."],
 )
 def test_nobody_absent_or_asked_after_is_introduced(make: Maker, inn: World, text: str) -> None:
     assert learned(inn, "viewer", make.said("guest", text, "viewer")) == []

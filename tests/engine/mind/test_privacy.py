@@ -133,7 +133,7 @@ def _memories(world: World, viewer: str, happened: list[Intent], place: str) -> 
     return found
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.lists(intents(), min_size=1, max_size=5), st.sampled_from(PLACES), st.sampled_from(IDS[:5]))
 def test_events(world: World, happened: list[Intent], place: str, viewer: str) -> None:
     forbidden = Forbidden.to(world, viewer)
@@ -150,7 +150,7 @@ def test_events(world: World, happened: list[Intent], place: str, viewer: str) -
             assert told.startswith("Somebody"), "nor is whose they were"
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), intents(), st.sampled_from(IDS))
 def test_a_raw_intent_told_to_somebody_else(world: World, intent: Intent, viewer: str) -> None:
     """Even when nobody took the words out first, thoughts, prose and whispers stay where they belong."""
@@ -162,7 +162,7 @@ def test_a_raw_intent_told_to_somebody_else(world: World, intent: Intent, viewer
         assert "wordy" not in told
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.lists(TEXTS, min_size=1, max_size=4), TEXTS, st.sampled_from(IDS))
 def test_memories(world: World, contents: list[str], quote: str, viewer: str) -> None:
     entries = [
@@ -177,7 +177,7 @@ def test_memories(world: World, contents: list[str], quote: str, viewer: str) ->
     assert not re.search(r"led-|run-|\b9\b", text)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.sets(st.sampled_from([*IDS, "zq9"])), st.sampled_from(IDS))
 def test_names(world: World, ids: set[str], viewer: str) -> None:
     forbidden = Forbidden.to(world, viewer)
@@ -193,7 +193,7 @@ def test_names(world: World, ids: set[str], viewer: str) -> None:
             assert token(id_) not in tokenize(_true_name(id_), vocabulary(world, viewer, IDS))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.sampled_from(IDS))
 def test_senses_hold_exactly_what_can_be_perceived(world: World, viewer: str) -> None:
     """Against the definition, walked over the whole world."""
@@ -215,7 +215,7 @@ def test_senses_hold_exactly_what_can_be_perceived(world: World, viewer: str) ->
     assert len(senses.here + senses.things) + sum(len(b.seen) for b in senses.beyond) == len(shown), "each once"
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), intents(), st.sampled_from(PLACES))
 def test_perceivers_are_those_who_could_perceive(world: World, intent: Intent, place: str) -> None:
     reached = perceivers(world, intent, place)
@@ -235,7 +235,7 @@ def test_perceivers_are_those_who_could_perceive(world: World, intent: Intent, p
             assert not is_dark(world.places[place])
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds(), st.sampled_from(IDS[:5]), st.sampled_from(IDS[:5]))
 def test_a_name_is_learned_only_from_words_that_hold_it(world: World, actor: str, viewer: str) -> None:
     for text in (f"I'm {_true_name(actor)}.", f"{_true_name(viewer)}, come here.", "Nobody here has a name."):

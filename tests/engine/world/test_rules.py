@@ -164,6 +164,7 @@ def test_any_series_of_changes_leaves_a_whole_world_and_a_true_index(deltas: lis
         except RuleError:
             after = world
         assert world == before, "a value is never changed in place"
+        _assert_whole(world)
         world = after
         _assert_whole(world)
 
