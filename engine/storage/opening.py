@@ -1,13 +1,12 @@
 """Opening a save: what must hold before a single row of it is read, and what a person is told when it does not."""
 
-import os
 import sqlite3
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.errors import SaveError
+from engine.errors import SaveError, SaveLockedError
 from engine.storage.lock import SaveLock
 from engine.storage.schema import APPLICATION_ID, expected_schema, migrate, newest_version, schema_of, version_of
 
@@ -77,8 +76,10 @@ def explained(error: Exception, path: Path) -> SaveError:
         return SaveError(f"{path} is not a save of Otherminds.", "Choose another file.")
     if code == sqlite3.SQLITE_CORRUPT:
         return SaveError(f"{path} is damaged: {error}.", "Restore a backup.")
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY):
-        return SaveError(f"{path} cannot be opened for this: {error}.", "Check that the file and its folder may be read and written.")
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return SaveError(f"{path} cannot be opened: {error}.", "Check who may read and write the file and its folder.")
+    if code == sqlite3.SQLITE_READONLY:
+        return SaveError(f"{path} may not be written to.", "Check who may write the file and its folder.")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return SaveError(f"{path} is in use by another program.", "Close it there first.")
     if code == sqlite3.SQLITE_IOERR:
@@ -106,8 +107,6 @@ def _check_place(path: Path, *, create: bool) -> None:
         raise SaveError(f"{path} is not a regular file.", "Choose another file.")
     if found.st_size == 0:
         raise SaveError(f"{path} is empty: there is no save in it.", "Delete it, or restore a backup.")
-    if not os.access(path, os.R_OK):
-        raise SaveError(f"{path} may not be read.", "Change its permissions, or choose another file.")
 
 
 def remove(path: Path) -> None:
@@ -134,11 +133,15 @@ def _connect_to_read(path: Path) -> tuple[SaveLock | None, sqlite3.Connection]:
         return None, _connect(path, "ro")
     try:
         lock = SaveLock.take(path, shared=True)
-    except SaveError:
-        if os.access(path.parent, os.W_OK):
-            return None, _connect(path, "ro")
+    except SaveLockedError:
+        return None, _connect(path, "ro")
+    except SaveError:  # no lock can be made here, so nobody can write here either
         return None, _connect(path, "immutable")
-    return lock, _connect(path, "immutable")
+    try:
+        return lock, _connect(path, "immutable")
+    except sqlite3.Error:
+        lock.release()
+        raise
 
 
 def _check_kind(conn: sqlite3.Connection, path: Path) -> None:
@@ -177,7 +180,12 @@ def _check_schema(conn: sqlite3.Connection, path: Path) -> None:
 
 
 def _make_writable(conn: sqlite3.Connection) -> None:
-    """Settings of the one writer, then the newest tables."""
+    """Settings of the one writer, then the newest tables. Raises SQLite's error when the file may only be read."""
+    conn.execute("BEGIN IMMEDIATE")  # succeeds also on a file that may only be read: only a write tells
+    try:
+        conn.execute(f"PRAGMA user_version = {version_of(conn)}")
+    finally:
+        conn.execute("ROLLBACK")
     conn.execute("PRAGMA journal_mode = WAL")
     conn.execute("PRAGMA synchronous = FULL")
     conn.execute("PRAGMA recursive_triggers = ON")  # else REPLACE slips past the guards

@@ -1,8 +1,10 @@
 """What is no save, or no sound one, is refused in words, and never written to."""
 
+import asyncio
 import os
 import sqlite3
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ import pytest
 
 from engine.errors import SaveError
 from engine.storage.database import Database
+from engine.storage.diff import differences
 from engine.storage.opening import open_save
 from engine.storage.schema import expected_schema, migrate, newest_version, schema_of, statements, version_of
 from engine.storage.store import Store
@@ -174,19 +177,58 @@ async def test_a_cut_off_save_is_refused_or_read_only(store: Store) -> None:
         await found.close()
 
 
-async def test_a_save_in_a_folder_that_may_not_be_written_can_be_read(store: Store) -> None:
-    await store.close()
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    store.db.path.parent.chmod(0o500)
-    try:
-        reader = await Store.open(store.db.path, read_only=True)
-        assert (await reader.db.read(reader.worlds.load)).slug == "inn"
-        await reader.close()
-        with pytest.raises(SaveError, match="cannot be written to"):
-            await Database.open(store.db.path)
-    finally:
-        store.db.path.parent.chmod(0o700)
+@pytest.fixture
+def unprivileged(samples: "Samples") -> Iterator[Path]:
+    """A save in a folder of its own, and a process that is not root while the test runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, root = Path(folder) / "x.db", os.geteuid() == 0
+
+        async def make() -> None:
+            await (await Store.create(path, samples.authored())).close()
+
+        asyncio.run(make())
+        expected_schema(newest_version())  # what the program reads of itself is read before it is locked out
+        if root:
+            os.chown(folder, 65534, -1)
+            os.chown(path, 65534, -1)
+            os.seteuid(65534)
+        yield path
+        path.parent.chmod(0o700)
+        if root:
+            os.seteuid(0)
+
+
+def allow(path: Path, *, file: int, folder: int = 0o700) -> None:
+    path.chmod(file)
+    path.parent.chmod(folder)
+
+
+async def test_a_save_in_a_folder_that_may_not_be_written_can_be_read_only(unprivileged: Path, samples: "Samples") -> None:
+    allow(unprivileged, file=0o400, folder=0o500)
+    reader = await Store.open(unprivileged, read_only=True)
+    assert await reader.db.read(reader.worlds.load) == samples.world()
+    await reader.close()
+    assert differences(unprivileged, unprivileged) == []
+    with pytest.raises(SaveError, match="cannot be written to"):
+        await Database.open(unprivileged)
+    with pytest.raises(SaveError, match="cannot be written to"):
+        await Database.open(unprivileged.with_name("y.db"), create=True)
+
+
+async def test_a_file_that_may_only_be_read_is_not_opened_to_play(unprivileged: Path) -> None:
+    allow(unprivileged, file=0o400)
+    with pytest.raises(SaveError, match="may not be written to"):
+        await Database.open(unprivileged)
+    await (await Database.open(unprivileged, read_only=True)).close()
+
+
+async def test_a_file_that_may_not_be_read_is_not_left_locked(unprivileged: Path) -> None:
+    allow(unprivileged, file=0o000)
+    for read_only in (True, False):
+        with pytest.raises(SaveError, match=r"cannot be opened: unable to open database file\."):
+            await Database.open(unprivileged, read_only=read_only)
+    allow(unprivileged, file=0o600)
+    await (await Database.open(unprivileged)).close()
 
 
 def test_statements_are_split_where_sqlite_ends_them() -> None:
