@@ -31,6 +31,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 _YOU_ARE = re.compile(rf"\b(?:you are|you{_APOSTROPHE}re|you must be|your name(?: is|{_APOSTROPHE}s))\s+", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:^|[.!\u2026]['\"\u201d\u2019)]*\s)['\"\u201c\u2018(]*")
 _CLAUSE_START = re.compile(r"(?:^|[.!?\u2026\u2014;:,]['\"\u201d\u2019)]*)\s*['\"\u201c\u2018(]*")
 _GREETING = re.compile(
     r"(?:^|[.!?\u2026,]\s+)(?:good (?:day|morning|evening|afternoon|night)|hello|hail|hey|hi|ho|oi|greetings|welcome(?: back)?|evening|"
@@ -47,6 +48,8 @@ class Claims(NamedTuple):
     """The speaker's: `I'm Bryn`."""
     introduced: tuple[tuple[str, bool], ...]
     """Somebody else's: `that's Mira`. True when it is shown to the hearer: `meet Mira`, `this is Mira`."""
+    bare: tuple[str, ...]
+    """Names that open a sentence and stand apart in it, the speaker's own or not: `Rusk. Ketil Rusk.`, `Aldous Fenn, from the river.`"""
     addressed: tuple[str, ...]
     """Of those spoken to: `Bryn, the mugs`. Any word set off by commas may stand here: only a known name means somebody."""
 
@@ -56,7 +59,7 @@ def claims(speech: str) -> Claims:
     """The claims in a line of speech. What the speaker quotes of others is not looked at."""
     line = " ".join(speech.split())
     text = line if _NESTED.fullmatch(line) else _NESTED.sub('""', line)
-    return Claims(tuple(_own(text)), tuple(_introduced(text)), tuple(_addressed(text)))
+    return Claims(tuple(_own(text)), tuple(_introduced(text)), tuple(_bare(text)), tuple(_addressed(text)))
 
 
 def _own(text: str) -> Iterator[str]:
@@ -79,6 +82,13 @@ def _introduced(text: str) -> Iterator[tuple[str, bool]]:
             yield given[0], match["here"] is not None
 
 
+def _bare(text: str) -> Iterator[str]:
+    for match in _SENTENCE_START.finditer(text):
+        given = name_at(text, match.end())
+        if given and _SET_OFF.match(text, given[1]) and not _is_asked(text, given[1]):
+            yield given[0]
+
+
 def _addressed(text: str) -> Iterator[str]:
     told = {match.end() for match in _YOU_ARE.finditer(text) if not _NOT_SO.search(text[: match.start()])}
     for start in sorted({*_clause_starts(text), *(match.end() for match in _GREETING.finditer(text)), *told}):
@@ -93,7 +103,11 @@ def _clause_starts(text: str) -> list[int]:
 
 def _is_claimed(text: str, match: re.Match[str], end: int) -> bool:
     """Whether what was matched is said to be so: neither denied nor asked."""
-    return text[end : end + 1] != "?" and not _NOT_SO.search(text[: match.start()])
+    return not _is_asked(text, end) and not _NOT_SO.search(text[: match.start()])
+
+
+def _is_asked(text: str, end: int) -> bool:
+    return text[end : end + 1] == "?"
 
 
 def _repeated(text: str, given: tuple[str, int]) -> str:

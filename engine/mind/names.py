@@ -39,13 +39,17 @@ def _lessons(world: World, viewer_id: EntityId, entry: BufferEntry | NewBufferEn
     for name in heard.own:
         if not _is_place(world, name):
             yield intent.actor, name, "introduction"
+    own = _true_name(world, intent.actor)
+    for name in heard.bare:
+        if _fits(name, own) and not any(_is_called(world, intent.actor, target, name) for target in intent.targets):
+            yield intent.actor, name, "introduction"
     for name, shown in heard.introduced:
         target = None if _is_place(world, name) else _third(world, viewer_id, entry, name, shown=shown)
         if target is not None:
             yield target, name, "introduction" if target == intent.actor else "overheard"
     for name in heard.addressed:
         for target in intent.targets:
-            if target != intent.actor and target in world.entities and _is_called(world, intent.actor, target, name):
+            if target != intent.actor and _is_called(world, intent.actor, target, name):
                 yield target, name, "overheard"
 
 
@@ -57,7 +61,7 @@ def _is_news(world: World, viewer_id: EntityId, lesson: Lesson) -> bool:
         return True
     if is_part(name, present) and (is_name(present) or core(name) == core(present)):
         return False
-    true = world.entities[target].value("name") or ""
+    true = _true_name(world, target)
     if cause == "introduction" or not true:
         return True
     # one who is called Bryn by some and Harrow by others keeps the name that was heard first
@@ -71,10 +75,17 @@ def _is_place(world: World, name: str) -> bool:
 
 def _is_called(world: World, speaker: EntityId, target: EntityId, name: str) -> bool:
     """Whether `name` is what the speaker calls the target, or the target's true name, whole or by its first or last word."""
+    if target not in world.entities:
+        return False
     alias = known_name(world, speaker, target) or ""
     if not is_name(alias) and not _is_epithet(alias):
         alias = ""
-    return any(_fits(name, whole) for whole in (alias, world.entities[target].value("name") or "") if whole)
+    return _fits(name, alias) or _fits(name, _true_name(world, target))
+
+
+def _true_name(world: World, id_: EntityId) -> str:
+    entity = world.entities.get(id_)
+    return (entity.value("name") or "").strip() if entity else ""
 
 
 def _is_epithet(alias: str) -> bool:
@@ -82,6 +93,9 @@ def _is_epithet(alias: str) -> bool:
 
 
 def _fits(name: str, whole: str) -> bool:
+    """Whether `name` is all of another name, or its first or last word; titles and particles aside."""
+    if not whole:
+        return False
     said, known = core(name), core(whole)
     return said == known or said in ((known[0],), (known[-1],))
 
@@ -92,11 +106,10 @@ def _third(world: World, viewer_id: EntityId, entry: BufferEntry | NewBufferEntr
     When X is nobody's name here and somebody is `shown`, it is the other one of two who are spoken to: so lies work.
     """
     intent = entry.intent
-    own = world.entities[intent.actor].value("name") if intent.actor in world.entities else None
-    if own and shown and _fits(name, own):
+    if shown and _fits(name, _true_name(world, intent.actor)):
         return intent.actor
     present = {entity.id for entity in entities_at(world, intent.place or entry.location_id)} | set(intent.targets)
-    called = [id_ for id_ in present if id_ != intent.actor and id_ in world.entities and _is_called(world, intent.actor, id_, name)]
+    called = [id_ for id_ in present if id_ != intent.actor and _is_called(world, intent.actor, id_, name)]
     if called:
         return called[0] if len(called) == 1 else None
     others = [target for target in intent.targets if target not in (viewer_id, intent.actor)]

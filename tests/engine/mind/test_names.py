@@ -66,6 +66,11 @@ SELF = [
     ("This is Bryn Harrow, open the door!", "Bryn Harrow"),
     ("I'm Bryn - the innkeeper.", "Bryn"),
     ('"I am Bryn."', "Bryn"),
+    ("Harrow. Bryn Harrow. I keep this house.", "Bryn Harrow"),
+    ("Harrow. Innkeeper. You have seen my name on the sign.", "Harrow"),
+    ("Bryn Harrow, from the river. I had a boy aboard.", "Bryn Harrow"),
+    ("You may call me Bryn Harrow. It is on my licence.", "Bryn Harrow"),
+    ("I keep this house. Bryn Harrow.", "Bryn Harrow"),
 ]
 
 
@@ -116,6 +121,12 @@ NOTHING = [
     "Good evening, Gareth.",
     "Gareth is coming.",
     "Where is Bryn?",
+    "Bryn Harrow? Never heard of her.",
+    "Ishmael Vane? Never heard of him.",
+    "Ask Ishmael Vane.",
+    "Ishmael Vane is a liar.",
+    "It was one of three: the maid, Ishmael Vane, or the smith.",
+    "Gareth. He did it.",
 ]
 
 
@@ -165,6 +176,11 @@ def test_a_name_used_in_address_is_overheard(make: Maker, inn: World, text: str,
 )  # fmt: skip
 def test_a_name_that_is_only_mentioned_or_not_the_targets_teaches_nothing(make: Maker, inn: World, text: str) -> None:
     assert learned(inn, "viewer", make.said("guest", text, "keeper")) == []
+
+
+def test_a_name_that_speaker_and_target_share_is_an_address(make: Maker) -> None:
+    world = make.world(make.entity("a", "Bryn Harrow"), make.entity("b", "Perrin Harrow"), make.entity("viewer", "Tom"))
+    assert learned(world, "viewer", make.said("a", "Harrow, come here!", "b")) == [("b", "Harrow", "overheard")]
 
 
 def test_a_speaker_need_be_heard_addressing_somebody(make: Maker, inn: World) -> None:
