@@ -184,6 +184,8 @@ async def test_vectors(store: Store, samples: "Samples") -> None:
     assert await store.db.read(lambda c: vectors.since(c, "bob", "m", 1)) == ([new_entry.id], [b"new-----"])
     assert await store.db.read(lambda c: vectors.of_owner(c, "bob", "other")) == ([old], [b"four"])
     assert await store.db.read(lambda c: vectors.missing(c, "bob", "other")) == [new_entry.id]
+    some = await store.db.read(lambda c: vectors.of_entries(c, [new_entry.id, "led-000099", old], "m"))
+    assert list(some.items()) == [(new_entry.id, b"new-----"), (old, b"old-----")]
     assert await store.db.read(lambda c: vectors.of_owner(c, "mira", "m")) == ([], [])
     with pytest.raises(SaveError, match="8 bytes instead of 12"):
         await store.db.write(lambda c: vectors.put(c, "ledger", old, "m", 3, b"12345678"))
