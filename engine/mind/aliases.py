@@ -140,17 +140,25 @@ def _is_part(words: Sequence[str], whole: Sequence[str], named: bool) -> bool:
 
 
 def vocabulary(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> dict[str, EntityId]:
-    """What `tokenize` needs: each name the viewer has for these entities, and first or last parts of names that only one of them has."""
-    names = names_for(world, viewer_id, ids)
-    words = {name: id_ for id_, name in names.items() if id_ != viewer_id}
-    parts: dict[str, set[EntityId]] = {}
+    """What `tokenize` needs: each name that the viewer has for these entities, and what means only one of them besides.
+
+    That is a first or last part of a name (`Bryn` of Bryn Harrow), and the label of somebody whose name is known by now.
+    """
+    names = names_for(world, viewer_id, (id_ for id_ in ids if id_ != viewer_id))
+    also: dict[str, set[EntityId]] = {}
     for id_, name in names.items():
-        pieces = name.split()
-        if id_ != viewer_id and is_name(name) and len(pieces) > 1:
-            for piece in (pieces[0], pieces[-1]):
-                if is_name(piece) and len(piece) > 2 and piece.casefold() not in TITLES | COMMON:
-                    parts.setdefault(piece, set()).add(id_)
-    return words | {piece: next(iter(held)) for piece, held in parts.items() if len(held) == 1 and piece not in words}
+        for other in _other_words(world, id_, name):
+            also.setdefault(other, set()).add(id_)
+    certain = {name: id_ for id_, name in names.items()}
+    return certain | {other: next(iter(held)) for other, held in also.items() if len(held) == 1 and other not in certain}
+
+
+def _other_words(world: World, id_: EntityId, name: str) -> list[str]:
+    pieces = name.split()
+    ends = {pieces[0], pieces[-1]} if is_name(name) and len(pieces) > 1 else set()
+    words = [piece for piece in ends if is_name(piece) and len(piece) > 2 and piece.casefold() not in TITLES | COMMON]
+    label = label_of(world.entities[id_]) if id_ in world.entities else UNFAMILIAR
+    return words if label == UNFAMILIAR else [*words, label]
 
 
 def tokenize(text: str, names: Mapping[str, EntityId]) -> str:

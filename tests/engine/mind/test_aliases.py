@@ -211,6 +211,17 @@ def test_vocabulary_adds_parts_of_names_that_only_one_has(make: Maker) -> None:
     }  # fmt: skip
 
 
+def test_vocabulary_still_has_the_label_of_who_is_known_by_name(make: Maker) -> None:
+    world = make.world(
+        make.entity("me", "Me", aliases={"a": "Gareth", "g": "Tom"}),
+        make.entity("a", "A", label="the hooded figure"),
+        make.entity("g", "G", label="the guard"),
+        make.entity("h", "H", label="the guard"),
+    )
+    assert vocabulary(world, "me", ["a", "g", "h"]) == {"Gareth": "a", "Tom": "g", "the guard": "h", "the hooded figure": "a"}
+    assert tokenize("The hooded figure, Gareth", vocabulary(world, "me", ["a"])) == "{{e:a}}, {{e:a}}"
+
+
 PIECES = st.sampled_from(
     [
         ("the hooded figure", "gar"),
