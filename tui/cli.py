@@ -6,7 +6,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -161,10 +161,10 @@ async def _headless(
     }
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Entry point of the console command."""
     try:
-        app()
+        app()  # exits by itself
     except WorldFileError as error:
         typer.echo(str(error), err=True)
         for problem in error.problems:
@@ -175,6 +175,7 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    sys.exit(0)
 
 
 if __name__ == "__main__":

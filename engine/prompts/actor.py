@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.mind.voice import events_section, memories_section
+from engine.mind.voice import events_section, memories_section, mentioned, remembered
 from engine.prompts.budget import fit
 from engine.prompts.scene import Scene, identity, intentions, moment, perceived
 from engine.prompts.templates import load
@@ -39,7 +39,8 @@ def build(
     `entries` is its buffer in order of time, `recalled` best first, `known` best first. Events come before memories when room is
     short, the newest before older ones; whatever does not fit is cut whole and named in the report (DESIGN 11).
     """
-    template, scene = load("actor"), Scene(world, viewer)
+    also = {viewer, *(i for e in entries for i in mentioned(e)), *(i for m in recalled.entries for i in remembered(m))}
+    template, scene = load("actor"), Scene(world, viewer, also)
     preamble, manner_text, question = template.parts
     fixed = {
         "self": identity(scene),
@@ -56,14 +57,14 @@ def build(
         return room.count_tokens(text) + 1
 
     newest_first = list(reversed(entries))
-    kept, lost, used = fit(newest_first, lambda e: cost(events_section(world, viewer, [e], world.now)), left)
+    kept, lost, used = fit(newest_first, lambda e: cost(events_section(world, viewer, [e], world.now, scene.names)), left)
     cuts += [Cut(section="events", source=e.id, reason="older than what fits the context window") for e in lost]
     events = sorted(kept, key=lambda e: (e.timestamp, e.seq))
 
     share = min(int(room.context_window * policy.share), left - used)
     facts, unfit, spent_facts = fit(known, lambda k: cost(scene.say(k.text)), share // 3)
     cuts += [Cut(section="knowledge", source=k.source, reason="no room in the share for knowledge") for k in unfit]
-    memories, missed, _ = fit(recalled.entries, lambda m: cost(memories_section(world, viewer, [m], world.now)), share - spent_facts)
+    memories, missed, _ = fit(recalled.entries, lambda m: cost(memories_section(world, viewer, [m], world.now, scene.names)), share - spent_facts)
     cuts += [Cut(section="memories", source=m.id, reason="no room in the share for memories") for m in missed]
 
     sections = [
@@ -73,11 +74,11 @@ def build(
             sources=tuple(k.source for k in facts), why_empty="" if facts else "nothing it knows bears on this moment",
         ),
         Section(
-            key="memories", title="Your memories", text=memories_section(world, viewer, memories, world.now),
+            key="memories", title="Your memories", text=memories_section(world, viewer, memories, world.now, scene.names),
             sources=tuple(m.id for m in memories), why_empty="" if memories else _no_memories(recalled),
         ),
         Section(
-            key="events", title="Recent events", text=events_section(world, viewer, events, world.now),
+            key="events", title="Recent events", text=events_section(world, viewer, events, world.now, scene.names),
             sources=tuple(e.id for e in events), why_empty="" if events else "nothing has happened to it yet",
         ),
     ]

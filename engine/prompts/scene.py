@@ -26,17 +26,18 @@ def lower_first(text: str) -> str:
 class Scene:
     """One viewer's present: what it senses and how it names that. Computed once, used by all sections."""
 
-    def __init__(self, world: World, viewer: EntityId) -> None:
+    def __init__(self, world: World, viewer: EntityId, also: Iterable[EntityId] = ()) -> None:
+        """`also` are entities that the same text mentions: those who look alike are told apart among all of them."""
         self.world = world
         self.me: Entity = world.entities[viewer]
         self.senses: Senses = reach(world, viewer)
         seen = [i for beyond in self.senses.beyond for i in beyond.seen]
         self.around: list[EntityId] = [*self.senses.here, *self.senses.things, *self.senses.carried, *seen]
         """Everybody and everything that can be pointed at, nearest first."""
-        self.names = names_for(world, viewer, self.around)
+        self.names = names_for(world, viewer, [*self.around, *also])
 
     def name(self, entity: EntityId) -> str:
-        """What the viewer calls `entity`, distinct among those around."""
+        """What the viewer calls `entity`, distinct among those around and mentioned."""
         if entity in self.names:
             return self.names[entity]
         return names_for(self.world, self.me.id, [entity])[entity]

@@ -10,7 +10,7 @@ import pytest
 
 
 def otherminds(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "tui.cli", *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+    return subprocess.run([sys.executable, "-m", "tui.start", *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,60 @@
+"""First paint of Home against that of an empty Textual app, in real pseudo-terminals, interleaved in one run (DESIGN 17)."""
+
+import os
+import pty
+import select
+import signal
+import statistics
+import struct
+import sys
+import termios
+import time
+from collections.abc import Sequence
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+EMPTY = """
+from textual.app import App
+from textual.widgets import Static
+class Empty(App):
+    def compose(self):
+        yield Static("EMPTY APP")
+Empty().run()
+"""
+RUNS = 7
+BAR = 1.5
+
+
+def seconds_to(marker: bytes, command: Sequence[str], env: dict[str, str]) -> float:
+    """Wall-clock seconds from the start of `command` until its screen shows `marker`."""
+    began = time.perf_counter()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvpe(command[0], command, env)
+    try:
+        ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        seen = b""
+        while marker not in seen:
+            ready, _, _ = select.select([terminal], [], [], 30)
+            assert ready, f"nothing was painted: {seen[-300:]!r}"
+            seen += os.read(terminal, 65536)
+        return time.perf_counter() - began
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+
+
+@pytest.mark.benchmark
+@pytest.mark.timeout(300)
+def test_home_paints_nearly_as_soon_as_an_empty_app(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    env = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "OTHERMINDS_HOME": str(tmp_path)}
+    empty, home = [sys.executable, "-c", EMPTY], [sys.executable, "-m", "tui.start"]
+    pairs = [(seconds_to(b"EMPTY", empty, env), seconds_to(b"Begin", home, env)) for _ in range(RUNS + 1)][1:]
+    ratio = statistics.median(theirs / ours for ours, theirs in pairs)
+    with capsys.disabled():
+        print(f"\nfirst paint: empty {statistics.median(p[0] for p in pairs):.3f} s, "
+              f"Home {statistics.median(p[1] for p in pairs):.3f} s, ratio {ratio:.2f} (bar {BAR})")
+    assert ratio <= BAR
