@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from engine.errors import ModelError
 from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.storyteller import first
+from engine.llm.storyteller.actor.actor import act
 from engine.llm.storyteller.decode.decoder import decode
 from engine.llm.storyteller.referee import judge
 from engine.llm.tokens import estimate_tokens
@@ -14,7 +15,7 @@ from engine.records.prompts import Task
 
 _PIECE = re.compile(r"\S*\s*")
 _WRITERS: Mapping[Task, Callable[[ModelRequest], str]] = {
-    "actor": first.act,
+    "actor": act,
     "decode": decode,
     "referee": judge,
     "handoff": first.remember,

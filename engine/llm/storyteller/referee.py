@@ -8,12 +8,13 @@ from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller.chance import pick, share
 from engine.llm.storyteller.language.roster import Roster, read_roster
 from engine.llm.storyteller.language.text import capital
+from engine.llm.storyteller.language.verbs import verb
 from engine.llm.storyteller.phrases import lines
 from engine.records.prompts import split_sections
 from engine.records.wire import RefereeReply, WireChange
 
 _MAGIC = re.compile(r"\b(?:magic|spell|sorcer|wizard|witch|enchant|psionic|arcane)", re.IGNORECASE)
-_GIVEN = re.compile(r"^(?:gave|handed|passed|slid|returned|tossed|slipped) (P\d+) to (P\d+)\b|^(?:gave|handed|passed|tossed) (P\d+) (P\d+)\b")
+_GIVEN = re.compile(r"^(?:gave|handed|passed|slid|returned|tossed|slipped) (P\d+) to (P\d+)\b|^(?:gave|handed|passed) (P\d+) (P\d+)\b")
 _PUT_DOWN = re.compile(r"^(?:put|set|laid) (?:down )?(P\d+)(?: down)?\b(?! on P)|^(?:put|set|laid) down (P\d+)\b|^dropped (P\d+)\b")
 _FAINTED = re.compile(r"^(?:fainted|collapsed|passed out|lost consciousness|swooned)\b")
 _ROUSED = re.compile(r"^(?:woke|roused|shook|slapped) (P\d+)(?: up| awake)?\b")
@@ -45,7 +46,7 @@ def judge(request: ModelRequest) -> str:
     action, _, prose = sections.get("ACTION", "").strip().partition("\nProse:")
     roster = read_roster(f"{sections.get('ACTOR', '')}\n{sections.get('PRESENT', '')}", sections.get("WAYS", ""))
     deed = action.strip() or prose.strip()
-    tried = re.sub(r"^(?:tried|attempted|began|started) to (\w+)", lambda match: match[1], deed)
+    tried = re.sub(r"^(?:tried|attempted|began|started) to (\w+)", lambda match: verb(match[1]).past, deed)
     rule = next(rule for rule in _rules() if rule.pattern.search(deed) or rule.pattern.search(tried) or rule.pattern.pattern == ".")
     odds = 60 if rule.odds == 0 and "conjured" in rule.pattern.pattern and _magical(sections) else rule.odds
     possible = share(request.seed, request.round, request.entity, deed) * 100 < odds

@@ -7,10 +7,10 @@ from engine.llm.storyteller.decode.clauses import Predicate
 from engine.llm.storyteller.decode.ways import find_way, way_outside
 from engine.llm.storyteller.language.roster import Listed, Roster, Way, way_names
 from engine.llm.storyteller.language.text import bare
-from engine.llm.storyteller.phrases import lists
+from engine.llm.storyteller.phrases import words
 from engine.records.intents import Verb
 
-_KINDS = {kind: frozenset(verbs) for kind, verbs in lists("deeds").items()}
+_KINDS = words("deeds")
 _PORTAL_STATES: tuple[tuple[Verb, str], ...] = (("open", "shut"), ("close", "open"), ("unlock", "locked"), ("lock", "unlocked"))
 """Each deed to a way, and the state of the way it is likely meant for."""
 _ONWARD = re.compile(

@@ -11,7 +11,6 @@ Kind = Literal["speech", "thought", "telling"]
 _PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "‘": "’", "`": "`"}  # noqa: RUF001 - the quotes people use
 _THOUGHT = re.compile(r"\*{1,3}(?=\S)([^*\n]+?)(?<=\S)\*{1,3}|(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)")
 _SINGLE = re.compile(r"(?:(?<=\s)|^)'(?=\w)([^\n]*?[.,!?…\-])'(?!\w)", re.MULTILINE)
-_MARK = "\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,8 @@ class Segment:
 def segments(prose: str) -> list[Segment]:
     """The prose in order. A quotation that is never closed ends with its paragraph."""
     found: list[Segment] = []
-    prose = _SINGLE.sub(lambda match: f'"{match[1]}"', prose.replace(_MARK, ""))
+    if not re.search("[\"\u201c\u201e\u00ab]", prose):  # single quotation marks inside double ones quote a third
+        prose = _SINGLE.sub(lambda match: f'"{match[1]}"', prose)
     position = 0
     for start, end, words in _quotations(prose):
         found += _told(prose[position:start])

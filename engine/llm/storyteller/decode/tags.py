@@ -7,10 +7,10 @@ from engine.llm.storyteller.decode.clauses import Person, Predicate, Told
 from engine.llm.storyteller.decode.deeds import named
 from engine.llm.storyteller.language.roster import Roster
 from engine.llm.storyteller.language.verbs import reading
-from engine.llm.storyteller.phrases import lists
+from engine.llm.storyteller.phrases import lists, words
 from engine.records.intents import Verb
 
-_SPEAKING = {kind: frozenset(verbs) for kind, verbs in lists("speaking").items() if kind != "modifiers"}
+_SPEAKING = words("speaking")
 _MODIFIERS = re.compile("|".join(lists("speaking")["modifiers"]))
 _INVERTED = re.compile(r"^(\w+) (I|P1|she|he|they)\b\s*(.*)$", re.DOTALL)
 _NOBODY = re.compile(

@@ -1,22 +1,35 @@
-"""The storyteller's words, as data: lists of phrases and of verbs, read once."""
+"""The storyteller's words, as data: plain text files beside this module, one phrase a line, read once."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-import yaml
+_HEADING = re.compile(r"\[(\w+)\]")
 
 
 @cache
 def lines(name: str) -> tuple[str, ...]:
-    """Lines of a text file beside this module, without comments and blank ones."""
+    """Lines of a file, without comments and blank ones."""
     text = files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
     return tuple(line for raw in text.splitlines() if (line := raw.strip()) and not line.startswith("#"))
 
 
 @cache
 def lists(name: str) -> Mapping[str, tuple[str, ...]]:
-    """A YAML file beside this module: lists of phrases by key."""
-    text = files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    loaded = yaml.load(text, Loader=yaml.CSafeLoader)
-    return {str(key): tuple(str(item) for item in items) for key, items in loaded.items()}
+    """Lines of a file by the `[heading]` they stand under."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in lines(name):
+        match = _HEADING.fullmatch(line)
+        if match:
+            heading = match[1]
+        else:
+            found.setdefault(heading, []).append(line)
+    return {key: tuple(items) for key, items in found.items()}
+
+
+@cache
+def words(name: str) -> Mapping[str, frozenset[str]]:
+    """Words of a file by the `[heading]` they stand under."""
+    return {key: frozenset(word for line in items for word in line.split()) for key, items in lists(name).items()}

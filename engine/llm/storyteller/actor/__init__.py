@@ -1,0 +1,1 @@
+"""Task `actor`: what a character does next, from what its prompt says."""

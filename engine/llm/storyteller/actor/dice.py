@@ -1,0 +1,91 @@
+"""One character's chance in one round, and its way through the lists of phrases without saying anything twice."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TypeVar
+
+from engine.llm.storyteller.chance import number, pick, share
+from engine.llm.storyteller.language.text import capital
+from engine.llm.storyteller.phrases import lines, lists
+
+T = TypeVar("T")
+
+FILES = ("names", "asking", "answering", "pressing", "chatting", "thoughts", "stage")
+_RESERVED_FROM = 22
+"""Lists of at least this length have a second half for when a line of the first was heard lately."""
+
+
+@cache
+def phrases(key: str) -> tuple[str, ...]:
+    """The phrases of a list: `asking.press`."""
+    file, _, name = key.partition(".")
+    return lists(file)[name]
+
+
+class Dice:
+    """Chance of one character in one round. Equal names give equal answers."""
+
+    def __init__(self, seed: int, round_: int, entity: str, *, heard: Iterable[str] = (), by_day: bool = False) -> None:
+        self._seed, self._round, self._entity = seed, round_, entity
+        self._heard = frozenset(_key(text) for text in heard)
+        self._by_day = by_day
+
+    @property
+    def round(self) -> int:
+        """The round it is."""
+        return self._round
+
+    def share(self, name: str) -> float:
+        """From 0 up to 1; another number each round."""
+        return share(self._seed, self._entity, name, self._round)
+
+    def lasting(self, name: str, rounds: int = 1_000_000) -> float:
+        """From 0 up to 1; the same for so many rounds."""
+        shift = number(self._seed, self._entity, name, "shift") % rounds
+        return share(self._seed, self._entity, name, (self._round + shift) // rounds)
+
+    def pick(self, choices: Sequence[T], name: str) -> T:
+        """One of the choices, another each round."""
+        return pick(choices, self._seed, self._entity, name, self._round)
+
+    def turn(self, length: int, name: str, slow: int = 1) -> int:
+        """An index that moves on by one each `slow` rounds, from a start of the character's own."""
+        return (number(self._seed, self._entity, name) + self._round // slow) % length
+
+    def due(self, name: str, every: int) -> bool:
+        """True once in so many rounds."""
+        return self.turn(every, name) == 0
+
+    def line(self, key: str, **slots: str) -> str:
+        """The phrase whose turn it is, with its slots filled; `{Slot}` is `{slot}` with a capital.
+
+        A phrase comes again only after as many rounds as its list has lines, or half of them for long lists: those keep
+        a second half for phrases that somebody else was heard to say lately.
+        """
+        choices = phrases(key)
+        half = len(choices) // 2 if len(choices) >= _RESERVED_FROM else len(choices)
+        at = self.turn(half, key)
+        said = self._filled(choices[at], slots)
+        if half < len(choices) and _key(said) in self._heard:
+            said = self._filled(choices[half + at], slots)
+        return said
+
+    def _filled(self, phrase: str, slots: dict[str, str]) -> str:
+        upper = {name.capitalize(): capital(text) for name, text in slots.items()}
+        if self._by_day:
+            phrase = in_daylight(phrase)
+        return phrase.format(**slots, **upper)
+
+
+def in_daylight(phrase: str) -> str:
+    """A phrase of the night as it is said by day."""
+    for line in lines("daytime"):
+        night, day = line.split(" :: ")
+        phrase = re.sub(rf"\b{re.escape(night)}", day, phrase)
+        phrase = re.sub(rf"\b{re.escape(capital(night))}", capital(day), phrase)
+    return phrase
+
+
+def _key(text: str) -> str:
+    return re.sub(r"\W+", " ", text).strip().casefold()

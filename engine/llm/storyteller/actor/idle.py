@@ -1,0 +1,98 @@
+"""What one does and thinks when nothing presses."""
+
+import re
+
+from engine.llm.storyteller.actor.dice import Dice
+from engine.llm.storyteller.actor.plan import Plan, Stage
+from engine.llm.storyteller.actor.travel import to_bed
+from engine.llm.storyteller.language.persons import confessed, habit_of_oneself
+from engine.llm.storyteller.phrases import lists
+
+_RESTING = re.compile(r"^(?:sit|stand|lie|lean|wait|stay|sleep|rest|kneel|hang|keep)\b")
+
+
+def bedtime(stage: Stage) -> Plan | None:
+    """Late: to bed, or a yawn."""
+    scene, dice = stage.scene, stage.dice
+    if not scene.late or any(event.act in ("threat", "accusation") for event in stage.situation.news if event.kind == "said"):
+        return None
+    if dice.share("sleep") < (0.25 if scene.deep_night else 0.08):
+        return to_bed(stage) or Plan(before=[dice.line("stage.sleep")])
+    if dice.share("yawn") < 0.12:
+        others = stage.others()
+        if others and dice.share("say so") < 0.5:
+            return Plan(words=dice.line("chatting.night"), to=dice.pick(others, "to whom"))
+        return Plan(before=[dice.line("stage.yawn")], thought=dice.line("thoughts.night"))
+    return None
+
+
+def idle(stage: Stage) -> Plan:
+    """A habit, a look, a thing in the hand."""
+    dice = stage.dice
+    plan = Plan(before=[_deed(stage)])
+    if dice.share("idle thought") < 0.4:
+        plan.thought = thought(stage)
+    return plan
+
+
+def habit(stage: Stage) -> str:
+    """The habit whose turn it is, in words not used for it lately; empty when there is none."""
+    habits = stage.scene.habits
+    if not habits:
+        return ""
+    deed = habit_of_oneself(habits[stage.dice.turn(len(habits), "habit")], stage.scene.gender)
+    return f"{deed}, {_tail(stage.dice, deed)}" if deed else ""
+
+
+def _tail(dice: Dice, deed: str) -> str:
+    tails = lists("adverbials")["resting" if _RESTING.match(deed) else "moving"]
+    return tails[dice.turn(len(tails), "tail")]
+
+
+def _deed(stage: Stage) -> str:
+    scene, dice = stage.scene, stage.dice
+    kind = dice.share("idle")
+    if kind < 0.45 and (custom := habit(stage)):
+        return custom
+    if scene.beyond and kind < 0.52:
+        return dice.line("stage.look_beyond", person=dice.pick(scene.beyond, "beyond").name)
+    if scene.carried and kind < 0.62:
+        return dice.line("stage.carried", thing=dice.pick(scene.carried, "carried"))
+    if scene.things and kind < 0.72:
+        return dice.line("stage.thing", thing=dice.pick(scene.things, "thing"))
+    if not scene.here:
+        return dice.line("stage.alone")
+    if kind < 0.86:
+        return dice.line("stage.watch", person=dice.pick(scene.here, "watched").name)
+    return dice.line("stage.idle")
+
+
+def thought(stage: Stage) -> str:
+    """A thought about a person, a matter, the place or the hour."""
+    scene, dice, mind = stage.scene, stage.dice, stage.mind
+    kind = dice.share("thought")
+    threats = [event for event in stage.situation.fresh if event.kind == "said" and event.to_me and event.act == "threat"]
+    if threats and kind < 0.5:
+        return dice.line("thoughts.threatened", person=threats[-1].who)
+    heard = [event for event in stage.situation.talk_of_others if len(event.text.split()) > 5]
+    if heard and kind < 0.35:
+        return dice.line("thoughts.heard", person=heard[-1].who)
+    if mind.hidden_topics and kind < 0.2:
+        return dice.line("thoughts.secret_topic", topic=dice.pick(mind.hidden_topics, "topic"))
+    goals = [goal for goal in scene.goals if goal.kind in ("find_out", "ask", "get", "other", "warn", "tell")]
+    if goals and kind < 0.45:
+        goal = goals[dice.turn(len(goals), "thought goal")]
+        if goal.kind == "find_out" and goal.clause:
+            return dice.line("thoughts.goal_clause", clause=confessed(goal.clause, scene.gender))
+        if goal.kind in ("ask", "get", "find_out") and goal.topic:
+            return dice.line("thoughts.goal_topic", topic=goal.topic)
+        if goal.kind != "ask":
+            return dice.line("thoughts.goal_deed", deed=confessed(goal.text, scene.gender))
+    if scene.late and kind < 0.6:
+        return dice.line("thoughts.night")
+    if scene.here and kind < 0.75:
+        person = dice.pick(scene.here, "thought person").name
+        return dice.line("thoughts.fondness" if mind.friend(person) and kind < 0.68 else "thoughts.person", person=person)
+    if not scene.here and kind < 0.85:
+        return dice.line("thoughts.alone")
+    return dice.line("thoughts.place", place=scene.place) if kind < 0.82 else dice.line("thoughts.quiet")

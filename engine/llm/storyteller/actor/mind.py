@@ -1,0 +1,158 @@
+"""What a character could say about a matter, and what it would rather not."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from engine.llm.storyteller.actor.dice import Dice
+from engine.llm.storyteller.actor.scene import Scene
+from engine.llm.storyteller.actor.speechacts import stems_of
+from engine.llm.storyteller.language.persons import confessed, spoken_of_oneself, to_face
+from engine.llm.storyteller.language.text import capital, sentences
+
+Manner = Literal["hard", "soft", "sly"]
+Source = Literal["known", "memory", "seen", "self"]
+
+_PRIVATE = re.compile(r"\b(?:secret|guilt|fear|shame|crime|sin|hidden|lie|plot|plan|doubt|debt)\b")
+_PERSONAL = re.compile(r"\b(?:wish|hope|dream|love|regret|longing|worry|doubt)\b")
+_ASIDE = frozenset(("name", "appearance", "label", "status", "temper", "manner", "temperament", "voice", "age"))
+_SOFT = re.compile(r"\b(?:boy|girl|child|young|timid|shy|gentle|kind|nervous|afraid|frail|stooped|novice|apprentice|thin|soft|quiet|humble)\b")
+_SLY = re.compile(r"\b(?:neat|elegant|clean|ink|clerk|sly|courteous|polite|clever|pedlar|merchant|noble|smooth|officer|silver|scholar|spy)\b")
+_HARD = re.compile(r"\b(?:broad|heavy|scarred|burly|rough|stern|angry|hard|soldier|guard|tall|strong|harsh|proud|loud|captain|smith)\b")
+_LONGEST = 42
+"""Words of a fact as it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that the character could say, in its own mouth."""
+
+    text: str
+    stems: frozenset[str]
+    source: Source
+    guarded: bool = False
+    """It would give away what the character hides."""
+
+
+class Mind:
+    """A character's knowledge for answering, and its reserve."""
+
+    def __init__(self, scene: Scene, dice: Dice) -> None:
+        self._scene = scene
+        self._dice = dice
+
+    @cached_property
+    def manner(self) -> Manner:
+        """How it deals with people: by what is written of it, else by its own unchanging chance."""
+        text = " ".join((*self._scene.traits.values(), *self._scene.voice)).lower()
+        counts: dict[Manner, int] = {
+            "hard": len(_HARD.findall(text)), "soft": len(_SOFT.findall(text)), "sly": len(_SLY.findall(text)),
+        }  # fmt: skip
+        kinds: tuple[Manner, ...] = ("hard", "soft", "sly")
+        start = int(self._dice.lasting("manner") * 3)
+        order = [*kinds[start:], *kinds[:start]]
+        return max(order, key=lambda kind: counts[kind])
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """What is written of it that it keeps to itself."""
+        return tuple(value for title, value in self._scene.traits.items() if _PRIVATE.search(title) and not _PERSONAL.fullmatch(title))
+
+    @cached_property
+    def hidden_topics(self) -> tuple[str, ...]:
+        """Noun phrases of what it means to keep secret."""
+        return tuple(goal.topic for goal in self._scene.goals if goal.kind == "keep" and goal.topic)
+
+    @cached_property
+    def _name_stems(self) -> frozenset[str]:
+        return stems_of(" ".join((*self._scene.people, self._scene.name)))
+
+    @cached_property
+    def _secret_stems(self) -> frozenset[str]:
+        return frozenset().union(*(stems_of(text) for text in self.secrets)) - self._name_stems
+
+    @cached_property
+    def _topic_stems(self) -> frozenset[str]:
+        return frozenset().union(*(stems_of(text) for text in self.hidden_topics)) - self._name_stems
+
+    def touches_secret(self, stems: frozenset[str]) -> bool:
+        """Whether words with these stems come near what it hides."""
+        plain = stems - self._name_stems
+        return bool(plain & self._topic_stems) or len(plain & self._secret_stems) >= (2 if len(plain) > 2 else 1)
+
+    @property
+    def confession(self) -> str:
+        """The weightiest secret as its owner would own up to it; empty when there is none."""
+        return _short(confessed(self.secrets[0], self._scene.gender)) if self.secrets else ""
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """Everything it could say, each once."""
+        scene = self._scene
+        found = [(line, "known") for line in scene.knowledge]
+        found += [(spoken_of_oneself(memory.text), "memory") for memory in scene.memories if not memory.thought]
+        found += [
+            (capital(f"{event.who} {event.text}."), "seen")
+            for event in scene.events
+            if event.kind == "done" and not event.mine and not event.failed and not event.went and len(event.text.split()) > 4
+        ]
+        texts = dict.fromkeys((_short(text), source) for text, source in found if not _empty(text))
+        return tuple(
+            Fact(text, stems := stems_of(text), source, self.touches_secret(stems) and source != "known")  # type: ignore[arg-type]
+            for text, source in texts
+        )
+
+    @cached_property
+    def _rarity(self) -> Counter[str]:
+        return Counter(stem for fact in self.facts for stem in fact.stems)
+
+    def about(self, stems: frozenset[str], *, listener: str = "", guarded: bool = False) -> str:
+        """What it would say about a matter to a listener: the fact that fits best and was not told lately; empty for none."""
+        told = [event.stems for event in self._scene.events if event.mine and event.kind == "said"]
+        best: tuple[float, Fact] | None = None
+        for fact in self.facts:
+            common = (fact.stems & stems) - self._name_stems
+            weight = sum(1 / self._rarity[stem] for stem in common)
+            if not common or (fact.guarded and not guarded) or (weight < 0.5 and len(common) < 2):
+                continue
+            if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told):
+                continue
+            score = weight + len(common) + (0.5 if fact.source == "memory" else 0.0)
+            if best is None or score > best[0]:
+                best = score, fact
+        return to_face(best[1].text, listener) if best else ""
+
+    def trade(self) -> str:
+        """What it does in the world, in its own mouth; empty when nothing is written."""
+        for title, value in self._scene.traits.items():
+            if title in ("trade", "role", "occupation", "work", "profession", "job", "rank", "duty"):
+                return _short(confessed(value, self._scene.gender))
+        return ""
+
+    def friend(self, name: str) -> bool:
+        """Whether it wishes somebody well."""
+        return any(goal.who == name and goal.kind in ("warn", "tell", "befriend", "watch") for goal in self._scene.goals)
+
+    def foe(self, name: str) -> bool:
+        """Whether it has reason to be on its guard against somebody."""
+        scene = self._scene
+        by_goal = any(goal.who == name and goal.kind in ("threaten", "avoid", "get", "keep") for goal in scene.goals)
+        return by_goal or any(event.who == name and event.to_me and event.kind == "said" and event.act == "threat" for event in scene.events)
+
+
+def _short(text: str) -> str:
+    """As many of the first sentences as can be said in one breath."""
+    kept: list[str] = []
+    for sentence in sentences(text):
+        if kept and len(" ".join([*kept, sentence]).split()) > _LONGEST:
+            break
+        kept.append(sentence)
+    said = " ".join(kept).replace('"', "'").replace("*", "").strip()
+    return capital(said if said[-1:] in ".!?…'" else f"{said}.")
+
+
+def _empty(text: str) -> bool:
+    """Whether a memory says no more than that there was talk."""
+    return len(text.split()) < 5 or re.match(r"^(?:\S+ ){1,6}(?:spoke|talked|said something|whispered)\b(?:(?! of | about ).)*$", text) is not None

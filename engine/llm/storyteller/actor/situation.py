@@ -1,0 +1,124 @@
+"""What has happened around a character since it last did anything, and how far its dealings with each other one have gone."""
+
+from functools import cached_property
+
+from engine.llm.storyteller.actor.events import Event
+from engine.llm.storyteller.actor.scene import Person, Scene
+from engine.llm.storyteller.actor.speechacts import classify
+
+_EVASIVE_WORDS = 9
+_ASKING = ("question", "accusation", "request", "ask_name")
+
+
+class Situation:
+    """The scene's events, read for obligations."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+
+    @cached_property
+    def _mine(self) -> int:
+        """Index of the character's last outward event, or -1."""
+        return max((at for at, event in enumerate(self._scene.events) if event.mine and event.kind != "thought"), default=-1)
+
+    @cached_property
+    def news(self) -> tuple[Event, ...]:
+        """What others did since, if it is no more than half an hour ago."""
+        return tuple(event for event in self._scene.events[self._mine + 1 :] if event.fresh and not event.mine)
+
+    @cached_property
+    def fresh(self) -> tuple[Event, ...]:
+        """All of the last half hour, the character's own included."""
+        return tuple(event for event in self._scene.events if event.fresh)
+
+    @cached_property
+    def pending(self) -> Event | None:
+        """The last thing said to the character that it has not answered, by somebody here and awake. A question outweighs a later remark."""
+        said = [event for event in self.news if event.kind == "said" and event.to_me and self.partner(event.who)]
+        urgent = [event for event in said if event.act in ("threat", "question", "ask_name", "accusation", "request")]
+        return urgent[-1] if urgent else said[-1] if said else None
+
+    def partner(self, name: str) -> Person | None:
+        """Somebody here and awake."""
+        found = self._scene.person(name)
+        return found if found and found.awake else None
+
+    @cached_property
+    def last_words(self) -> Event | None:
+        """What the character said last, if lately."""
+        return next((event for event in reversed(self.fresh) if event.mine and event.kind == "said"), None)
+
+    def asked(self, name: str) -> Event | None:
+        """The character's question that somebody may be answering now."""
+        last = self.last_words
+        return last if last is not None and name in last.whom and classify(last.text) in _ASKING else None
+
+    def exchange(self, name: str) -> int:
+        """How often the character has spoken to somebody lately."""
+        return sum(event.mine and event.kind == "said" and name in event.whom for event in self.fresh[-16:])
+
+    def questions_to(self, name: str) -> int:
+        """How often the character has asked somebody something lately."""
+        return sum(event.mine and event.kind == "said" and name in event.whom and event.act in _ASKING for event in self.fresh[-16:])
+
+    def asked_about(self, stems: frozenset[str], name: str = "") -> bool:
+        """Whether the character has lately spoken of a matter, to somebody or at all."""
+        return any(
+            event.mine and event.kind == "said" and (not name or name in event.whom) and len(event.stems & stems) * 2 >= max(len(stems), 1)
+            for event in self.fresh
+        )
+
+    @cached_property
+    def own_words(self) -> frozenset[str]:
+        """What the character itself said or did lately."""
+        return frozenset(event.text for event in self._scene.events if event.mine)
+
+    @cached_property
+    def arrivals(self) -> tuple[str, ...]:
+        """Who has come in and is here."""
+        return tuple(event.who for event in self.news if event.went and event.went[1] == self._scene.place and self.partner(event.who))
+
+    @cached_property
+    def departures(self) -> tuple[tuple[str, str], ...]:
+        """Who has gone, and where to."""
+        return tuple((event.who, event.went[1]) for event in self.news if event.went and event.went[0] == self._scene.place)
+
+    @cached_property
+    def just_arrived(self) -> bool:
+        """Whether the character itself came here with its last act."""
+        last = self._scene.events[self._mine] if self._mine >= 0 else None
+        return last is not None and last.fresh and last.went is not None
+
+    @cached_property
+    def talk_of_others(self) -> tuple[Event, ...]:
+        """What others here have just said to each other in its hearing."""
+        return tuple(
+            event for event in self.news if event.kind == "said" and not event.to_me and event.whom and self.partner(event.who)
+        )
+
+    @cached_property
+    def refused(self) -> Event | None:
+        """The character's own last deed, when it failed."""
+        last = self._scene.events[self._mine] if self._mine >= 0 else None
+        return last if last is not None and last.kind == "done" and last.failed and last.fresh else None
+
+    def last_seen(self, name: str) -> str:
+        """The place somebody went to when last seen going; empty when not known."""
+        return next((event.went[1] for event in reversed(self._scene.events) if event.who == name and event.went), "")
+
+    def knows_my_name(self, name: str) -> bool:
+        """Whether somebody has called the character by its name, or was told it lately."""
+        own = self._scene.name
+        first = own.split()[0] if own else ""
+        if not first:
+            return True
+        for event in self._scene.events:
+            told = event.mine and event.kind == "said" and (name in event.whom or not event.whom) and first in event.text
+            called = event.who == name and event.kind == "said" and first in event.text
+            if told or called:
+                return True
+        return any(name in memory.text and any(first in quote for quote in memory.quotes) for memory in self._scene.memories)
+
+    def evasive(self, answer: Event, question: Event) -> bool:
+        """Whether an answer says nothing about what was asked."""
+        return answer.act == "refusal" or (not answer.stems & question.stems and len(answer.text.split()) <= 2 * _EVASIVE_WORDS)

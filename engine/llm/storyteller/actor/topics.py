@@ -1,0 +1,39 @@
+"""What a speech turns on: the noun phrase one would take up."""
+
+import re
+from collections.abc import Sequence
+
+from engine.llm.stems import STOP_WORDS
+from engine.llm.storyteller.actor.speechacts import stems_of
+from engine.llm.storyteller.language.verbs import reading
+
+_PHRASE = re.compile(r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+((?:[a-z][\w'\u2019-]*\s+){0,2}?[a-z][\w'\u2019-]{2,})\b(?!\s+[A-Z])")
+_MINE = {"my": "your", "your": "my", "our": "your", "a": "the", "an": "the", "this": "the", "that": "the"}
+_VAGUE = frozenset(
+    ["thing", "way", "time", "day", "night", "moment", "word", "words", "question", "hour", "while", "lot", "bit", "sort", "kind", "end", "rest", "morning", "evening", "one", "other", "same", "people", "person", "first", "last", "matter", "trouble", "name", "truth", "answer", "half", "whole", "place", "house", "room", "face", "hand", "hands", "head", "door", "mind", "price", "reason"]
+)
+
+
+def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
+    """A noun phrase of a speech as its hearer would repeat it (`the rope`); empty when nothing stands out.
+
+    People are no topics, and nor is what stands in `not_in`.
+    """
+    known = stems_of(not_in) | stems_of(" ".join(people))
+    for match in _PHRASE.finditer(text):
+        words = _trimmed(match[2].split())
+        if not words or words[-1] in _VAGUE or words[-1] in STOP_WORDS or not stems_of(" ".join(words)) - known:
+            continue
+        return " ".join([_MINE.get(match[1].lower(), match[1].lower()), *words])
+    return ""
+
+
+def _trimmed(words: list[str]) -> list[str]:
+    """The words up to the first that is surely a verb, adverb or little word."""
+    kept: list[str] = []
+    for word in words:
+        found = reading(word, "past", "third", "gerund")
+        if kept and (word in STOP_WORDS or word.endswith("ly") or (found and not found.nounish)):
+            break
+        kept.append(word)
+    return kept if kept and kept[-1] not in STOP_WORDS else []

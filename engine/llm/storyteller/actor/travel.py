@@ -1,0 +1,120 @@
+"""Going from place to place, with a reason."""
+
+import re
+
+from engine.llm.storyteller.actor.plan import Plan, Stage
+from engine.llm.storyteller.actor.pursuits import goals_in_turn
+from engine.llm.storyteller.actor.scene import Exit
+from engine.llm.storyteller.actor.speechacts import stems_of
+
+_EVERY = 5
+"""Rounds between two journeys, at the least."""
+_RESTLESS = 7
+_BED = re.compile(r"\b(?:bed|bedroom|room|loft|cabin|quarters|bunk|dormitory|chamber|berth|home|hut|cottage|tent)s?\b")
+
+
+def travel(stage: Stage) -> Plan | None:
+    """Where the character goes now, if anywhere: to somebody who calls, away from somebody feared, where a goal leads."""
+    scene, dice = stage.scene, stage.dice
+    if not scene.ways:
+        return None
+    called = _called(stage)
+    if called is not None:
+        return _go(stage, called)
+    if stage.situation.just_arrived or not dice.due("journey", _EVERY):
+        return None
+    way = _away(stage) or _towards_goal(stage) or _restless(stage)
+    return _go(stage, way) if way is not None else None
+
+
+def to_bed(stage: Stage) -> Plan | None:
+    """The way to somewhere to sleep, when there is one and this is not it."""
+    if _BED.search(stage.scene.place.casefold()):
+        return None
+    way = next((way for way in stage.scene.ways if way.state != "locked" and _BED.search(way.place.casefold())), None)
+    return Plan(before=[stage.dice.line("stage.go", place=way.place)]) if way else None
+
+
+def _called(stage: Stage) -> Exit | None:
+    """The way to somebody who shouted for the character, or for anybody, from beyond."""
+    for event in stage.situation.news:
+        if event.kind != "said" or event.how != "shouted" or stage.scene.person(event.who):
+            continue
+        beyond = next((one for one in stage.scene.beyond if one.name == event.who), None)
+        way = _way_to(stage, beyond.where) if beyond else None
+        if way and (event.to_me or stage.dice.share("heed") < 0.5):
+            return way
+    return None
+
+
+def _away(stage: Stage) -> Exit | None:
+    """A way out for one who would avoid somebody here."""
+    feared = [goal.who for goal in stage.scene.goals if goal.kind == "avoid" and stage.scene.person(goal.who)]
+    return _any_way(stage) if feared else None
+
+
+def _towards_goal(stage: Stage) -> Exit | None:
+    scene = stage.scene
+    for goal in goals_in_turn(stage)[:3]:
+        if goal.kind == "go" and goal.place and goal.place.casefold() != scene.place.casefold():
+            return _way_to(stage, goal.place) or _any_way(stage)
+        if goal.kind in ("keep", "avoid", "other") or not goal.who or scene.person(goal.who):
+            continue
+        beyond = next((one for one in scene.beyond if one.name == goal.who), None)
+        where = beyond.where if beyond else stage.situation.last_seen(goal.who)
+        way = _way_to(stage, where) if where and where != scene.place else None
+        if way is not None:
+            return way
+    return None
+
+
+def _restless(stage: Stage) -> Exit | None:
+    """Now and then one goes because it is lonely here, or because everything has been said."""
+    chance = 0.8 if not stage.scene.here else 0.3
+    return _any_way(stage) if stage.dice.share("restless") < chance else None
+
+
+def _way_to(stage: Stage, place: str) -> Exit | None:
+    wanted = place.casefold()
+    found = [way for way in stage.scene.ways if way.place.casefold() in wanted or wanted in way.place.casefold()]
+    return min(found, key=lambda way: ("closed", "locked").index(way.state) + 1 if way.state != "open" else 0, default=None)
+
+
+def _any_way(stage: Stage) -> Exit | None:
+    """A way that is not locked: where people are seen first, else each in turn, but not one that was taken lately."""
+    scene = stage.scene
+    taken = {event.went for event in scene.events if event.mine and event.went}
+    ways = [way for way in scene.ways if way.state != "locked" and (scene.place, way.place) not in taken]
+    if not ways:
+        return None
+    lively = [way for way in ways if any(way.place in one.where for one in scene.beyond)]
+    choices = lively if lively and stage.dice.share("company") < 0.6 else ways
+    return choices[stage.dice.turn(len(choices), "way", slow=_EVERY)]
+
+
+def _go(stage: Stage, way: Exit) -> Plan | None:
+    scene, dice = stage.scene, stage.dice
+    if (scene.place, way.place) in {event.went for event in stage.situation.fresh if event.mine and event.went}:
+        return None
+    if way.state == "locked":
+        return _locked(stage, way)
+    talked = [name for name in stage.others() if stage.situation.exchange(name) >= 2]
+    plan = Plan(after=[dice.line("stage.go", place=way.place)])
+    if talked and dice.share("farewell") < 0.5:
+        plan.words, plan.to = dice.line("names.farewell"), talked[-1]
+    return plan
+
+
+def _locked(stage: Stage, way: Exit) -> Plan | None:
+    """A locked way: unlock it with the one key carried, else try it once, else ask for the key."""
+    keys = [thing for thing in stage.scene.carried if "key" in stems_of(thing)]
+    tried = any(way.door in event.text for event in stage.situation.fresh if event.mine and event.kind == "done")
+    if keys and not tried:
+        return Plan(before=[f"unlock {way.door} with {keys[0]}"])
+    if not tried:
+        return Plan(before=[stage.dice.line("stage.try_way", door=way.door)])
+    others = stage.others()
+    asked = any(way.door in event.text for event in stage.situation.fresh if event.mine and event.kind == "said")
+    if others and not asked:
+        return Plan(words=stage.dice.line("asking.request_key", door=way.door), to=stage.dice.pick(others, "key holder"), tone="ask")
+    return None
