@@ -26,13 +26,19 @@ class Offer(NamedTuple):
 
 @dataclass(slots=True)
 class Choice:
-    """What was chosen, best first, and what missed, each with its reason."""
+    """What was chosen, best first, and what missed, each with its reason. Built up by a `Chooser`."""
 
     chosen: list[tuple[Offer, str]] = field(default_factory=list)
-    missed: list[tuple[Offer, str]] = field(default_factory=list)
+    missed: dict[int, tuple[Offer, str]] = field(default_factory=dict)
+    """By row."""
 
     full: bool = False
     """Whether the budget kept something out: looking further back will not help."""
+
+    def just_missed(self) -> list[tuple[Offer, str]]:
+        """The best ranked of those that missed, each with its reason."""
+        ranked = (missed for missed in self.missed.values() if missed[0].rank and not _has(self, missed[0]))
+        return sorted(ranked, key=lambda missed: missed[0].rank)[:_MISSED]
 
     @property
     def tokens(self) -> int:
@@ -60,9 +66,6 @@ class Chooser:
         rest = self._fill(choice, ranked, direct)
         self._fill(choice, [offer for offer in chained if not _has(choice, offer)], self.limit)
         self._fill(choice, [offer for offer in rest if not _has(choice, offer)], self.limit)
-        choice.missed = sorted(
-            (missed for missed in choice.missed if missed[0].rank and not _has(choice, missed[0])), key=lambda missed: missed[0].rank
-        )[:_MISSED]
         return choice
 
     def _fill(self, choice: Choice, offers: Sequence[Offer], limit: int) -> list[Offer]:
@@ -76,10 +79,10 @@ class Chooser:
                 self._prefer_richer(choice, double, offer)
             elif len(choice.chosen) >= limit:
                 kept_out.append(offer)
-                choice.missed.append((offer, f"ranked {offer.rank}, limit {self.limit}"))
+                choice.missed[offer.row] = (offer, f"ranked {offer.rank}, limit {self.limit}")
             elif self.budget is not None and choice.tokens + offer.tokens > self.budget:
                 choice.full = True
-                choice.missed.append((offer, f"no room for its {offer.tokens} tokens"))
+                choice.missed[offer.row] = (offer, f"no room for its {offer.tokens} tokens")
             else:
                 choice.chosen.append((offer, f"ranked {offer.rank}" if offer.rank else "next to the best"))
         return kept_out
@@ -91,7 +94,7 @@ class Chooser:
         if richer(offer.entry, held.entry) and (self.budget is None or grown <= self.budget):
             choice.chosen[at] = (offer, reason)
             offer = held
-        choice.missed.append((offer, "tells the same as another"))
+        choice.missed[offer.row] = (offer, "tells the same as another")
 
     def _same(self, a: Offer, b: Offer) -> bool:
         """Whether two come from the same events, or mean the same of the same people."""

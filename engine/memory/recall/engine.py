@@ -215,7 +215,7 @@ def rank(
 
 def _receipts(world: World, owner: EntityId, choice: Choice, ranked: Ranked) -> list[Receipt]:
     """How each of the chosen and of those that just missed came out, in the owner's words."""
-    shown = [(offer, reason, True) for offer, reason in choice.chosen] + [(offer, reason, False) for offer, reason in choice.missed]
+    shown = [(offer, reason, True) for offer, reason in choice.chosen] + [(offer, reason, False) for offer, reason in choice.just_missed()]
     names = names_for(world, owner, (entity for offer, _, _ in shown for entity in remembered(offer.entry)))
     return [
         Receipt(

@@ -60,9 +60,8 @@ def rarest(terms: Sequence[str], counts: dict[str, int]) -> list[str]:
 
 
 def _told(entry: BufferEntry) -> str:
+    """What was said, thought or done. Words that did not reach the owner are not in its entries."""
     intent = entry.intent
-    if entry.grasp != "full":
-        return ""
     return " ".join(intent.text.split()) if intent.type != "action" else bare(intent.summary)
 
 

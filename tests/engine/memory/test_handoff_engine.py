@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.errors import HandoffError, ModelError
+from engine.errors import HandoffError, ModelError, SaveError
 from engine.events import ChunkDecided, HandoffCommitted, HandoffFailed, HandoffStarted
 from engine.llm.protocol import Completion, LanguageModel, ModelRequest, Usage
 from engine.llm.router import Router
@@ -315,7 +316,8 @@ async def test_no_call_is_made_when_nothing_new_has_become_a_candidate(desk: Des
     assert len(await engine.run_all(desk.world)) == 1
     report, parts = await engine.due(desk.world, "en_bryn")
     assert (report.trigger, [e.pinned for e in parts.candidates]) == ("voluntary", ["model"])
-    assert await engine.run_all(desk.world) == ()
+    for rounds in range(9):
+        assert await engine.run_all(desk.world.model_copy(update={"round": desk.world.round + rounds})) == ()
     assert await engine.propose(desk.world, "en_bryn") is None
 
 
@@ -364,6 +366,45 @@ async def test_a_run_that_fails_stops_no_other_and_commits_follow_the_order_of_a
         ("run-000001", "en_bryn", "committed"), ("run-000002", "en_sailor", "failed"), ("run-000003", "en_smith", "committed"),
     ]  # fmt: skip
     assert ended[-1] == "en_bryn"
+
+
+async def test_idleness_is_counted_in_whole_rounds(desk: Desk, wire: Any) -> None:
+    entries = await desk.fill(desk.inn.talk(9, oldest=300, newest=200))
+    acted = entries[0].intent.model_copy(update={"actor": "en_bryn"})
+
+    def act(conn: sqlite3.Connection) -> None:
+        beat = desk.store.story.add_beat(conn, 15, "en_bryn", desk.inn.now, "", "")
+        desk.store.story.add_happening(conn, beat, 15, desk.inn.now, "pl_bar", acted, None)
+
+    await desk.store.db.write(act)
+    engine = desk.engine(wire.reply(wire.chunk(["M1"], "P2 spoke of an anchor.")))
+    at = [desk.world.model_copy(update={"round": number}) for number in (19, 20, 21)]
+    assert (await engine.due(at[0], "en_bryn"))[0].trigger == "none"  # rounds 16 to 19 are over
+    assert (await engine.due(at[1], "en_bryn"))[0].trigger == "voluntary"
+    assert await engine.run_all(at[1]) == ()  # round 20 has only begun
+    assert [run.reason for run in await engine.run_all(at[2])] == ["idle for 5 rounds"]
+
+
+async def test_a_save_that_fails_stops_the_round_and_all_calls(desk: Desk) -> None:
+    for owner in ("en_bryn", "en_smith"):
+        await desk.fill([e.model_copy(update={"owner_id": owner}) for e in desk.inn.talk(21, oldest=300, newest=200)])
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def think(request: ModelRequest) -> str:
+        if request.entity == "en_bryn":
+            await begun.wait()
+            await desk.store.close()
+            return '{"chunks":[]}'
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return ""
+
+    with pytest.raises(SaveError):
+        await thinking(desk, think).run_all(desk.world)
+    assert stopped.is_set()
 
 
 async def test_no_more_calls_run_at_once_than_policy_allows(desk: Desk, wire: Any) -> None:

@@ -19,6 +19,7 @@ SPEECH = "Have you a room?  My boat \u2018Merry Ann\u2019 is gone,\nand I don't 
         ("have you a room?", None),
         ("Have a room?", None),
         ("Have you a roo", None),
+        ("ave you a room?", None),
         ("Have you a room? My ship", None),
         ("Have you a room!", None),
         ("", None),

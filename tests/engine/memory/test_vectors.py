@@ -75,6 +75,13 @@ def test_entries_without_a_vector_are_no_ones_neighbour_in_meaning(inn: Inn) -> 
     assert held.nearest(matrix[0], 1) == [0]
 
 
+def test_rows_without_a_vector_do_not_crowd_out_those_that_mean_the_contrary(inn: Inn) -> None:
+    matrix, rows = unit(1), facts(inn, 5)
+    held = OwnerVectors(DIM)
+    held.extend(rows, {rows[4].id: (-matrix[0]).tobytes()})
+    assert held.nearest(matrix[0], 1) == [4]
+
+
 def test_a_rewritten_entry_takes_its_new_time_and_vector(inn: Inn) -> None:
     matrix = unit(4)
     held = filled(inn, matrix)

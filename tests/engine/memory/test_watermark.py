@@ -48,6 +48,12 @@ def test_freshness_yields_to_a_hard_trigger_when_it_leaves_nothing(inn: Inn, tri
     assert len(partition(buffer(inn, rows), inn.now, POLICY, trigger).candidates) == candidates
 
 
+def test_a_few_long_entries_that_are_all_fresh_yield_too(inn: Inn) -> None:
+    rows = [(20, "none")] * 12
+    assert len(partition(buffer(inn, rows), inn.now, POLICY, "involuntary").candidates) == 4
+    assert partition(buffer(inn, rows), inn.now, POLICY, "voluntary").candidates == ()
+
+
 def test_an_old_pin_alone_does_not_hold_freshness_up(inn: Inn) -> None:
     rows = [(300, "model"), *([(20, "none")] * 21)]
     assert len(partition(buffer(inn, rows), inn.now, POLICY, "involuntary").candidates) == 14
