@@ -1,7 +1,7 @@
 """An inn with a handful of minds, and ways to fill their memories."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.errors import ModelError
 from engine.events import EngineEvent
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Embedder
+from engine.llm.protocol import Completion, Embedder, LanguageModel, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.scripted import Reply, Scripted
 from engine.memory.handoff.engine import HandoffEngine
@@ -175,6 +175,24 @@ class Broken:
         return vectors
 
 
+class Thinking:
+    """A model that does something before it replies."""
+
+    name = "thinking"
+
+    def __init__(self, think: Callable[[ModelRequest], Awaitable[str]], window: int) -> None:
+        self._think, self.context_window = think, window
+
+    def count_tokens(self, text: str) -> int:
+        return len(text) // 4
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        return Completion(text=await self._think(request), model=self.name, usage=Usage(prompt_tokens=1, reply_tokens=1))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
+        yield (await self.complete(request)).text
+
+
 class Desk:
     """A real save with a handoff engine over it whose model replies by script."""
 
@@ -191,6 +209,25 @@ class Desk:
         router = Router(self.model, {"actor": Scripted(context_window=actor_window)})
         policies = Policies(handoff=policy or HandoffPolicy())
         return HandoffEngine(self.store, router, embedder or self.embedder, policies, self.events.append)
+
+    def thinking(
+        self, think: Callable[[ModelRequest], Awaitable[str]], policy: HandoffPolicy | None = None, window: int = 8192
+    ) -> HandoffEngine:
+        """An engine whose model does something before it replies."""
+        model: LanguageModel = Thinking(think, window)
+        policies = Policies(handoff=policy or HandoffPolicy())
+        return HandoffEngine(self.store, Router(model), self.embedder, policies, self.events.append)
+
+    async def old_pool(self) -> None:
+        """Four candidates behind eight protected entries; the owner has left the room."""
+        await self.fill([
+            self.inn.said("Have you a room? The harbour master is after me.", 300),
+            self.inn.did("set a mug before {{e:en_stranger}}", 299, by="en_bryn", to=("en_stranger",)),
+            self.inn.thought("She is running.", 298),
+            self.inn.did("wiped the counter", 297, by="en_bryn"),
+            *self.inn.talk(8, oldest=290, newest=280),
+        ])  # fmt: skip
+        self.world = self.inn.moved(self.world, "en_bryn", "pl_quay")
 
     async def fill(self, entries: Sequence[NewBufferEntry]) -> list[BufferEntry]:
         """Write entries into buffers."""
