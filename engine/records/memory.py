@@ -1,12 +1,13 @@
 """The two tiers of memory and the runs that move entries between them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
 from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, Record, RunId
-from engine.records.intents import Intent, Outcome
+from engine.records.intents import Intent, IntentType, Outcome
 
 Pin = Literal["none", "model", "hand"]
 Mode = Literal["said", "done", "thought"]
@@ -15,15 +16,13 @@ Grasp = Literal["full", "faint", "seen"]
 """How much of an event reached its perceiver: all; that somebody spoke; the sight without the words."""
 Trigger = Literal["none", "voluntary", "involuntary"]
 Fate = Literal["promoted", "forgotten"]
+_MODES: Mapping[IntentType, Mode] = {"dialogue": "said", "action": "done", "monologue": "thought"}
 AliasCause = Literal["authored", "label", "introduction", "overheard", "model", "by hand"]
 
 
-class BufferEntry(Record):
-    """One event as its owner perceived it (tier 1)."""
+class NewBufferEntry(Record):
+    """One event as its owner perceived it, before storage gave it its place (tier 1)."""
 
-    id: BufferId
-    seq: int = Field(gt=0)
-    """Order of writing, across all owners. Storage assigns it with the id."""
     owner_id: EntityId
     timestamp: datetime
     """World time of the event."""
@@ -41,20 +40,15 @@ class BufferEntry(Record):
     @property
     def mode(self) -> Mode:
         """Said, done or thought."""
-        return {"dialogue": "said", "action": "done", "monologue": "thought"}[self.intent.type]  # type: ignore[return-value]
+        return _MODES[self.intent.type]
 
 
-class NewBufferEntry(Record):
-    """A buffer entry before storage gave it `id` and `seq`."""
+class BufferEntry(NewBufferEntry):
+    """A buffer entry as it is kept."""
 
-    owner_id: EntityId
-    timestamp: datetime
-    location_id: PlaceId | None
-    round: int = Field(ge=0)
-    intent: Intent
-    outcome: Outcome | None = None
-    grasp: Grasp = "full"
-    pinned: Pin = "none"
+    id: BufferId
+    seq: int = Field(gt=0)
+    """Order of writing, across all owners. Storage assigns it with the id."""
 
 
 class ArchivedEntry(Record):
@@ -67,11 +61,9 @@ class ArchivedEntry(Record):
     """The ledger entry that holds it, when promoted."""
 
 
-class LedgerEntry(Record):
-    """One moment an entity keeps (tier 2)."""
+class NewLedgerEntry(Record):
+    """One moment an entity keeps, before storage gave it its place (tier 2)."""
 
-    id: LedgerId
-    seq: int = Field(gt=0)
     owner_id: EntityId
     timestamp: datetime
     """World time of the first source event."""
@@ -88,23 +80,15 @@ class LedgerEntry(Record):
     mode: Mode = "done"
     run_id: RunId | None = None
     """The handoff that wrote it last; None for authored memories."""
+
+
+class LedgerEntry(NewLedgerEntry):
+    """A ledger entry as it is kept."""
+
+    id: LedgerId
+    seq: int = Field(gt=0)
     version: int = Field(default=1, ge=1)
     """Raised when a later run over the same pinned sources updates the entry."""
-
-
-class NewLedgerEntry(Record):
-    """A ledger entry before storage gave it `id` and `seq`."""
-
-    owner_id: EntityId
-    timestamp: datetime
-    ended: datetime
-    location_id: PlaceId | None
-    involved_entity_ids: tuple[EntityId, ...] = ()
-    content: str = Field(min_length=1)
-    quotes: tuple[str, ...] = ()
-    importance: int = Field(ge=1, le=10)
-    mode: Mode = "done"
-    run_id: RunId | None = None
 
 
 class TriggerReport(Record):
@@ -206,10 +190,9 @@ class HandoffRun(Record):
     """Buffer entries that stay, pinned by the model."""
 
 
-class AliasChange(Record):
-    """One change of what a viewer calls a target."""
+class NewAliasChange(Record):
+    """One change of what a viewer calls a target, before storage gave it its place."""
 
-    seq: int = Field(gt=0)
     viewer_id: EntityId
     target_id: EntityId
     old: str | None
@@ -222,14 +205,7 @@ class AliasChange(Record):
     """The viewer's buffer entry that taught it."""
 
 
-class NewAliasChange(Record):
-    """An alias change before storage gave it `seq`."""
+class AliasChange(NewAliasChange):
+    """An alias change as it is kept."""
 
-    viewer_id: EntityId
-    target_id: EntityId
-    old: str | None
-    new: str | None
-    timestamp: datetime
-    round: int
-    cause: AliasCause
-    evidence: BufferId | None = None
+    seq: int = Field(gt=0)
