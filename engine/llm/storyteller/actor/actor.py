@@ -28,7 +28,7 @@ def act(request: ModelRequest) -> str:
 
 def _plan(stage: Stage) -> Plan:
     dice = stage.dice
-    for move in (reply, bedtime, travel, welcome):
+    for move in (travel, reply, bedtime, welcome):
         plan = move(stage)
         if plan is not None:
             return plan
@@ -58,7 +58,8 @@ def _readiness(stage: Stage) -> float:
 def _dress(stage: Stage, plan: Plan) -> None:
     """Add a thought or a small deed to words that stand alone, now and then."""
     dice = stage.dice
-    if plan.words and not plan.before and not plan.after and dice.share("gesture") < 0.15:
-        plan.before.append(dice.line("stage.watch", person=plan.to) if plan.to and stage.scene.person(plan.to) else dice.line("stage.idle"))
+    if plan.words and not plan.before and not plan.after and dice.share("gesture") < 0.1:
+        seen = plan.to and stage.scene.person(plan.to)
+        plan.before.append(dice.line("stage.watch", person=plan.to) if seen else dice.line("stage.idle"))
     if plan.words and not plan.thought and dice.share("afterthought") < 0.15:
         plan.thought = thought(stage)

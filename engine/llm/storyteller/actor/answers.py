@@ -8,6 +8,10 @@ from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.speechacts import stems_of
 
 _WHERE = re.compile(r"\bwhere(?:'s| is| are| did| has| have)\b", re.IGNORECASE)
+_WHY_SAID = re.compile(
+    r"\b(?:why (?:do|are|would|did|should) you (?:tell|ask|say|help|mention)(?:ing)?|what do you want in return|who told you)\b",
+    re.IGNORECASE,
+)
 _WHO = re.compile(r"\b(?:who is|what (?:do you (?:think|make|know) (?:of|about)|is)|(?:know|trust|about))\b", re.IGNORECASE)
 _TRADE = re.compile(r"\b(?:what do you do|your (?:trade|work|business|calling|job)|what brings you|what are you\b)", re.IGNORECASE)
 
@@ -18,6 +22,10 @@ def answer(stage: Stage, event: Event) -> Plan:
     small = _small_talk(stage, event.text)
     if small:
         return Plan(words=small, to=event.who)
+    if _WHY_SAID.search(event.text):
+        return Plan(words=dice.line("answering.because"), to=event.who)
+    if not stage.scene.matter(event.text):
+        return _answered_again(stage, event)
     if guilty(stage, event):
         return evade(stage, event)
     person = _asked_about(stage, event)
@@ -34,22 +42,30 @@ def answer(stage: Stage, event: Event) -> Plan:
     return Plan(words=dice.line("answering.dont_know"), to=event.who)
 
 
+def _answered_again(stage: Stage, event: Event) -> Plan:
+    """A question without a matter of its own, `And the rest of it?`, means what was asked before; or nothing in particular."""
+    matter = stage.situation.asked_by(event.who)
+    if matter is None:
+        return Plan(words=stage.dice.line(f"answering.reply_{stage.mind.manner}"), to=event.who)
+    if stage.mind.touches_secret(stage.scene.matter(matter.text)):
+        return evade(stage, event)
+    fact = stage.mind.about(matter.stems, listener=event.who)
+    return Plan(words=stage.dice.line("answering.answer", fact=fact) if fact else stage.dice.line("answering.dont_know"), to=event.who)
+
+
 def guilty(stage: Stage, event: Event) -> bool:
     """Whether a question or charge comes near what the character hides."""
-    if stage.mind.touches_secret(event.stems):
-        return True
-    followed = event.act in ("accusation", "question") and not event.stems
-    return followed and any(
-        earlier.to_me and earlier.who == event.who and stage.mind.touches_secret(earlier.stems) for earlier in stage.situation.fresh[-10:]
-    )
+    matter = stage.scene.matter(event.text)
+    if not matter and (earlier := stage.situation.asked_by(event.who)):
+        matter = stage.scene.matter(earlier.text)
+    return stage.mind.touches_secret(matter)
 
 
 def evade(stage: Stage, event: Event) -> Plan:
     """Around the question: turned aside at first, denied next, then with anger; under long pressure it may come out."""
     dice, mind = stage.dice, stage.mind
-    pressure = sum(
-        earlier.kind == "said" and earlier.to_me and earlier.act in ("question", "accusation", "threat") for earlier in stage.situation.fresh
-    )
+    charges = ("question", "accusation", "threat")
+    pressure = sum(one.kind == "said" and one.to_me and one.act in charges for one in stage.situation.fresh)
     thought = ""
     if dice.share("dread") < 0.55:
         topics = mind.hidden_topics

@@ -26,7 +26,7 @@ def welcome(stage: Stage) -> Plan | None:
     if situation.just_arrived and (others := [name for name in stage.others() if situation.exchange(name) == 0]):
         name = dice.pick(others, "arrive")
         if dice.share("greet on arriving") < 0.5:
-            return Plan(words=dice.line("names.greet_back"), to=name)
+            return Plan(words=dice.line("names.arrive"), to=name)
     return None
 
 
@@ -40,7 +40,7 @@ def acquaint(stage: Stage) -> Plan | None:
     nameless = [one.name for one in scene.awake_here if one.name in met and not one.known]
     asked = any(event.mine and event.kind == "said" and event.act == "ask_name" for event in scene.events)
     if nameless and not asked and dice.due("ask a name", 6):
-        return Plan(words=dice.line("asking.ask_name"), to=dice.pick(nameless, "nameless"), tone="ask")
+        return Plan(words=dice.line("names.ask_name"), to=dice.pick(nameless, "nameless"), tone="ask")
     return None
 
 
@@ -58,7 +58,7 @@ def interrupt(stage: Stage) -> Plan | None:
     touched = bool(event.stems and any(goal.asks and goal.stems & event.stems for goal in stage.scene.goals))
     if event.act == "question" and touched and pressed and dice.share("second") < 0.3:
         return Plan(words=dice.line("pressing.take_sides", person=pressed[0]), to=event.who)
-    if dice.share("interject") < (0.3 if touched else 0.12):
+    if dice.share("interject") < (0.3 if touched else 0.08):
         return Plan(words=dice.line("pressing.interject"), to=event.who)
     return None
 
@@ -66,7 +66,7 @@ def interrupt(stage: Stage) -> Plan | None:
 def confront(stage: Stage) -> Plan | None:
     """Asking somebody about words that were not meant for one's ears."""
     dice, situation = stage.dice, stage.situation
-    if not dice.due("confront", 5):
+    if not dice.due("confront", 4):
         return None
     heard = [
         event
@@ -74,11 +74,13 @@ def confront(stage: Stage) -> Plan | None:
         if event.kind == "said" and not event.mine and not event.to_me and event.whom and _quotable(event) and situation.partner(event.who)
     ]
     heard = [event for event in heard if not _repeated(stage, event)]
+    heard = [event for event in heard if len(stage.scene.matter(quotable(event.text))) >= 2]
     weighty = [event for event in heard if event.act in ("threat", "accusation", "warning") or len(_WEIGHTY.findall(event.text)) >= 2]
     if not weighty:
         return None
     event = weighty[-1]
-    return Plan(words=dice.line("pressing.overheard", quote=quotable(event.text)), to=event.who, how="quietly" if stage.others(event.who) else "")
+    words = dice.line("pressing.overheard", quote=quotable(event.text))
+    return Plan(words=words, to=event.who, how="quietly" if stage.others(event.who) else "")
 
 
 def remind(stage: Stage) -> Plan | None:
@@ -101,7 +103,7 @@ def remind(stage: Stage) -> Plan | None:
 def gossip(stage: Stage) -> Plan | None:
     """Passing on to one what another said."""
     dice = stage.dice
-    if not dice.due("gossip", 6):
+    if not dice.due("gossip", 5):
         return None
     heard = [
         event
@@ -110,7 +112,8 @@ def gossip(stage: Stage) -> Plan | None:
     ]
     for event in reversed(heard):
         ears = [name for name in stage.others(event.who, *event.whom) if not stage.mind.foe(name)]
-        if ears and not _repeated(stage, event) and not stage.situation.partner(event.who) and not stage.mind.touches_secret(event.stems):
+        safe = not stage.situation.partner(event.who) and not stage.mind.touches_secret(stage.scene.matter(event.text))
+        if ears and safe and not _repeated(stage, event):
             to = next((name for name in ears if stage.mind.friend(name)), ears[0])
             return Plan(words=dice.line("pressing.gossip", person=event.who, quote=quotable(event.text)), to=to, how="quietly")
     return None
@@ -164,7 +167,9 @@ def quotable(words: str) -> str:
 
 
 def _quotable(event: Event) -> bool:
-    return 4 <= len(quotable(event.text).split()) <= 20 and "'" not in event.text.replace("'s", "").replace("n't", "").replace("I'", "I")
+    """Whether a speech is worth repeating and can be: one that quotes a third is not."""
+    nested = re.search(r"(?:^|\s)'\w", event.text)
+    return nested is None and 4 <= len(quotable(event.text).split()) <= 20
 
 
 def _repeated(stage: Stage, event: Event) -> bool:

@@ -28,7 +28,7 @@ class Dice:
 
     def __init__(self, seed: int, round_: int, entity: str, *, heard: Iterable[str] = (), by_day: bool = False) -> None:
         self._seed, self._round, self._entity = seed, round_, entity
-        self._heard = frozenset(_key(text) for text in heard)
+        self._heard = "|".join(_key(text) for text in heard)
         self._by_day = by_day
 
     @property
@@ -66,10 +66,8 @@ class Dice:
         choices = phrases(key)
         half = len(choices) // 2 if len(choices) >= _RESERVED_FROM else len(choices)
         at = self.turn(half, key)
-        said = self._filled(choices[at], slots)
-        if half < len(choices) and _key(said) in self._heard:
-            said = self._filled(choices[half + at], slots)
-        return said
+        worn = half < len(choices) and _gist(choices[at]) in self._heard
+        return self._filled(choices[half + at if worn else at], slots)
 
     def _filled(self, phrase: str, slots: dict[str, str]) -> str:
         upper = {name.capitalize(): capital(text) for name, text in slots.items()}
@@ -85,6 +83,12 @@ def in_daylight(phrase: str) -> str:
         phrase = re.sub(rf"\b{re.escape(night)}", day, phrase)
         phrase = re.sub(rf"\b{re.escape(capital(night))}", capital(day), phrase)
     return phrase
+
+
+@cache
+def _gist(phrase: str) -> str:
+    """The longest part of a phrase between its slots, to know it by again."""
+    return max((_key(part) for part in re.split(r"\{\w+\}", phrase)), key=len)
 
 
 def _key(text: str) -> str:

@@ -10,7 +10,9 @@ from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.persons import clause_to_face
 from engine.llm.storyteller.phrases import lines
 
-GoalKind = Literal["ask", "find_out", "tell", "warn", "threaten", "keep", "get", "give", "go", "listen", "avoid", "watch", "befriend", "other"]
+GoalKind = Literal[
+    "ask", "find_out", "tell", "warn", "threaten", "keep", "get", "give", "go", "listen", "avoid", "watch", "befriend", "other",
+]  # fmt: skip
 
 _EMBEDDED = r"(?P<clause>(?:who|whom|whose|what|when|where|why|how|whether|if|which)\b.+)"
 

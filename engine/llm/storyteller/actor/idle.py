@@ -6,7 +6,7 @@ from engine.llm.storyteller.actor.dice import Dice
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.travel import to_bed
 from engine.llm.storyteller.language.persons import confessed, habit_of_oneself
-from engine.llm.storyteller.phrases import lists
+from engine.llm.storyteller.phrases import lines, lists
 
 _RESTING = re.compile(r"^(?:sit|stand|lie|lean|wait|stay|sleep|rest|kneel|hang|keep)\b")
 
@@ -40,8 +40,28 @@ def habit(stage: Stage) -> str:
     habits = stage.scene.habits
     if not habits:
         return ""
-    deed = habit_of_oneself(habits[stage.dice.turn(len(habits), "habit")], stage.scene.gender)
+    chosen = habits[stage.dice.turn(len(habits), "habit")]
+    if not _fits_here(stage, chosen):
+        return ""
+    deed = habit_of_oneself(chosen, stage.scene.gender)
     return f"{deed}, {_tail(stage.dice, deed)}" if deed else ""
+
+
+def _fits_here(stage: Stage, text: str) -> bool:
+    """Whether the fixtures a habit needs may be here: a hearth, a counter, a door by name."""
+    scene = stage.scene
+    doors = [way.door for way in scene.ways]
+    here = " ".join((scene.place, scene.description, *scene.things, *scene.carried, *doors)).lower()
+    door = re.search(r"\b(?:[\w-]+ )?(?:door|gate|hatch|window|ladder|stairs)\b", text)
+    if door and door.group() not in here:
+        return False
+    for line in lines("fixtures"):
+        nouns, _, places = line.partition(" :: ")
+        needed = [noun for noun in nouns.split() if re.search(rf"\b(?:the|his|her|their) (?:\w+ )?{noun}\b", text)]
+        likely = set(places.split()) & set(scene.place.lower().split())
+        if needed and not likely and not any(re.search(rf"\b{noun}", here) for noun in needed):
+            return False
+    return True
 
 
 def _tail(dice: Dice, deed: str) -> str:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from engine.llm.storyteller.actor.dice import Dice
 from engine.llm.storyteller.actor.scene import Scene
-from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.persons import confessed, spoken_of_oneself, to_face
 from engine.llm.storyteller.language.text import capital, sentences
 
@@ -18,9 +17,10 @@ Source = Literal["known", "memory", "seen", "self"]
 _PRIVATE = re.compile(r"\b(?:secret|guilt|fear|shame|crime|sin|hidden|lie|plot|plan|doubt|debt)\b")
 _PERSONAL = re.compile(r"\b(?:wish|hope|dream|love|regret|longing|worry|doubt)\b")
 _ASIDE = frozenset(("name", "appearance", "label", "status", "temper", "manner", "temperament", "voice", "age"))
-_SOFT = re.compile(r"\b(?:boy|girl|child|young|timid|shy|gentle|kind|nervous|afraid|frail|stooped|novice|apprentice|thin|soft|quiet|humble)\b")
-_SLY = re.compile(r"\b(?:neat|elegant|clean|ink|clerk|sly|courteous|polite|clever|pedlar|merchant|noble|smooth|officer|silver|scholar|spy)\b")
+_SOFT = re.compile(r"\b(?:boy|girl|child|young|timid|shy|gentle|kind|nervous|afraid|frail|stooped|novice|apprentice|thin|soft|humble)\b")
+_SLY = re.compile(r"\b(?:neat|elegant|clean|ink|clerk|sly|courteous|polite|clever|pedlar|merchant|noble|smooth|officer|silver|spy)\b")
 _HARD = re.compile(r"\b(?:broad|heavy|scarred|burly|rough|stern|angry|hard|soldier|guard|tall|strong|harsh|proud|loud|captain|smith)\b")
+_MERE_TALK = re.compile(r"^Somebody was speaking|^(?:\S+ ){1,6}(?:spoke|talked|said something|whispered)\b(?:(?! of | about ).)*$")
 _LONGEST = 42
 """Words of a fact as it is told."""
 
@@ -66,21 +66,16 @@ class Mind:
         return tuple(goal.topic for goal in self._scene.goals if goal.kind == "keep" and goal.topic)
 
     @cached_property
-    def _name_stems(self) -> frozenset[str]:
-        return stems_of(" ".join((*self._scene.people, self._scene.name)))
-
-    @cached_property
     def _secret_stems(self) -> frozenset[str]:
-        return frozenset().union(*(stems_of(text) for text in self.secrets)) - self._name_stems
+        return frozenset().union(*(self._scene.matter(text) for text in self.secrets))
 
     @cached_property
     def _topic_stems(self) -> frozenset[str]:
-        return frozenset().union(*(stems_of(text) for text in self.hidden_topics)) - self._name_stems
+        return frozenset().union(*(self._scene.matter(text) for text in self.hidden_topics))
 
-    def touches_secret(self, stems: frozenset[str]) -> bool:
-        """Whether words with these stems come near what it hides."""
-        plain = stems - self._name_stems
-        return bool(plain & self._topic_stems) or len(plain & self._secret_stems) >= (2 if len(plain) > 2 else 1)
+    def touches_secret(self, matter: frozenset[str]) -> bool:
+        """Whether a matter comes near what it hides."""
+        return bool(matter & self._topic_stems) or len(matter & self._secret_stems) >= (2 if len(matter) > 2 else 1)
 
     @property
     def confession(self) -> str:
@@ -91,7 +86,7 @@ class Mind:
     def facts(self) -> tuple[Fact, ...]:
         """Everything it could say, each once."""
         scene = self._scene
-        found = [(line, "known") for line in scene.knowledge]
+        found: list[tuple[str, Source]] = [(line, "known") for line in scene.knowledge]
         found += [(spoken_of_oneself(memory.text), "memory") for memory in scene.memories if not memory.thought]
         found += [
             (capital(f"{event.who} {event.text}."), "seen")
@@ -99,10 +94,11 @@ class Mind:
             if event.kind == "done" and not event.mine and not event.failed and not event.went and len(event.text.split()) > 4
         ]
         texts = dict.fromkeys((_short(text), source) for text, source in found if not _empty(text))
-        return tuple(
-            Fact(text, stems := stems_of(text), source, self.touches_secret(stems) and source != "known")  # type: ignore[arg-type]
-            for text, source in texts
-        )
+        facts: list[Fact] = []
+        for text, source in texts:
+            stems = scene.matter(text)
+            facts.append(Fact(text, stems, source, source != "known" and self.touches_secret(stems)))
+        return tuple(facts)
 
     @cached_property
     def _rarity(self) -> Counter[str]:
@@ -110,16 +106,16 @@ class Mind:
 
     def about(self, stems: frozenset[str], *, listener: str = "", guarded: bool = False) -> str:
         """What it would say about a matter to a listener: the fact that fits best and was not told lately; empty for none."""
-        told = [event.stems for event in self._scene.events if event.mine and event.kind == "said"]
+        told = [event.stems for event in self._scene.events if event.kind == "said"]
         best: tuple[float, Fact] | None = None
         for fact in self.facts:
-            common = (fact.stems & stems) - self._name_stems
+            common = fact.stems & stems
             weight = sum(1 / self._rarity[stem] for stem in common)
             if not common or (fact.guarded and not guarded) or (weight < 0.5 and len(common) < 2):
                 continue
             if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told):
                 continue
-            score = weight + len(common) + (0.5 if fact.source == "memory" else 0.0)
+            score = weight + len(common) + {"memory": 0.5, "known": 0.0, "seen": -0.5, "self": 0.0}[fact.source]
             if best is None or score > best[0]:
                 best = score, fact
         return to_face(best[1].text, listener) if best else ""
@@ -138,8 +134,9 @@ class Mind:
     def foe(self, name: str) -> bool:
         """Whether it has reason to be on its guard against somebody."""
         scene = self._scene
-        by_goal = any(goal.who == name and goal.kind in ("threaten", "avoid", "get", "keep") for goal in scene.goals)
-        return by_goal or any(event.who == name and event.to_me and event.kind == "said" and event.act == "threat" for event in scene.events)
+        if any(goal.who == name and goal.kind in ("threaten", "avoid", "get", "keep") for goal in scene.goals):
+            return True
+        return any(event.who == name and event.to_me and event.kind == "said" and event.act == "threat" for event in scene.events)
 
 
 def _short(text: str) -> str:
@@ -155,4 +152,4 @@ def _short(text: str) -> str:
 
 def _empty(text: str) -> bool:
     """Whether a memory says no more than that there was talk."""
-    return len(text.split()) < 5 or re.match(r"^(?:\S+ ){1,6}(?:spoke|talked|said something|whispered)\b(?:(?! of | about ).)*$", text) is not None
+    return len(text.split()) < 5 or _MERE_TALK.match(text) is not None

@@ -80,10 +80,8 @@ def _warn(stage: Stage, goal: Goal) -> Plan | None:
 def _threaten(stage: Stage, goal: Goal) -> Plan | None:
     if not _ready(stage, goal.who) or not stage.dice.due(f"threaten {goal.who}", 5):
         return None
-    if goal.clause:
-        words = stage.dice.line("pressing.threaten_clause", clause=goal.question)
-    else:
-        words = stage.dice.line("pressing.threaten")
+    plain = stage.dice.line("pressing.threaten")
+    words = stage.dice.line("pressing.threaten_clause", clause=goal.question) if goal.clause else plain
     return Plan(words=words, to=goal.who, how="quietly")
 
 

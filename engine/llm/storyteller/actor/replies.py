@@ -9,6 +9,7 @@ from engine.llm.storyteller.actor.handing import requested
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.topics import topic_of
 
+_UNDER_ANOTHER_NAME = re.compile(r"\b(?:false name|real name|alias|impostor|disguise|in hiding|not who|hides? (?:his|her|their) name)\b")
 _LONG = 5
 """Turns after which talk with one person runs dry."""
 
@@ -44,7 +45,7 @@ def reply(stage: Stage) -> Plan | None:
 
 def _name(stage: Stage, event: Event) -> Plan:
     scene, dice = stage.scene, stage.dice
-    hides = re.search(r"\b(?:false name|real name|alias|impostor|disguise|in hiding|not who|hides? (?:his|her|their) name)\b", _written(stage))
+    hides = _UNDER_ANOTHER_NAME.search(_written(stage))
     if not scene.name or (stage.mind.foe(event.who) and dice.lasting("refuse name") < 0.5):
         return Plan(words=dice.line("names.name_refused"), to=event.who)
     if hides:
@@ -57,7 +58,8 @@ def _name(stage: Stage, event: Event) -> Plan:
 
 def introduction(stage: Stage, to: str, *, back: bool = False) -> Plan:
     """Giving one's name, now and then in words of one's own."""
-    own = [line for line in stage.scene.voice if re.search(rf"\b(?:name is|I'm|I am|call me) {re.escape(stage.scene.name.split()[0])}\b", line)]
+    giving = re.compile(rf"\b(?:name is|I'm|I am|call me) {re.escape(stage.scene.name.split()[0])}\b")
+    own = [line for line in stage.scene.voice if giving.search(line)]
     if own and stage.dice.due("own introduction", 12):
         return Plan(words=own[0], to=to)
     return Plan(words=stage.dice.line("names.intro_back" if back else "names.intro", me=stage.scene.name), to=to)
@@ -96,7 +98,8 @@ def _answered(stage: Stage, event: Event, turns: int) -> Plan | None:
 
 def _introduced(stage: Stage, event: Event) -> Plan:
     dice = stage.dice
-    if stage.scene.name and not stage.situation.knows_my_name(event.who) and not (stage.mind.foe(event.who) and dice.share("cool") < 0.6):
+    cool = stage.mind.foe(event.who) and dice.share("cool") < 0.6
+    if stage.scene.name and not stage.situation.knows_my_name(event.who) and not cool:
         return introduction(stage, event.who, back=True)
     return Plan(words=dice.line("names.greet_back"), to=event.who)
 
@@ -114,11 +117,11 @@ def _heard(stage: Stage, event: Event, turns: int) -> Plan | None:
     if question is not None:
         return _weighed(stage, event, question)
     dice = stage.dice
-    if dice.share("reply") > (0.8, 0.7, 0.5, 0.25, 0.1, 0.0)[min(turns, 5)]:
+    touched = [goal for goal in stage.scene.goals if goal.asks and goal.stems & event.stems]
+    if dice.share("reply") > (0.55, 0.35, 0.2, 0.1, 0.0)[min(turns, 4)] + (0.3 if touched else 0.0):
         return None
     if event.act == "thanks":
         return Plan(before=[f"nod to {event.who}"]) if dice.due("nod", 11) else None
-    touched = [goal for goal in stage.scene.goals if goal.asks and goal.stems & event.stems]
     if touched and turns < 3 and not stage.situation.asked_about(touched[0].stems, event.who):
         topic = topic_of(event.text, stage.scene.people)
         if topic:
@@ -129,6 +132,8 @@ def _heard(stage: Stage, event: Event, turns: int) -> Plan | None:
 def _weighed(stage: Stage, event: Event, question: Event) -> Plan | None:
     """The answer to a question of one's own: press, follow up, believe it or let it be."""
     dice, questions = stage.dice, stage.situation.questions_to(event.who)
+    if not any(goal.stems & question.stems for goal in stage.scene.goals):
+        return Plan(words=dice.line("answering.accept"), to=event.who) if dice.share("civil") < 0.25 else None
     if stage.situation.evasive(event, question):
         if questions <= 2 and dice.share("press") < 0.75:
             return pressed(stage, event, question)

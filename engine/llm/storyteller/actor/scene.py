@@ -8,6 +8,7 @@ from functools import cached_property
 from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller.actor.events import Event, read_events, uncapital
 from engine.llm.storyteller.actor.goals import Goal, read_goal
+from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.names import is_name
 from engine.llm.storyteller.language.persons import gender_of
 from engine.records.prompts import split_sections
@@ -98,6 +99,16 @@ class Scene:
         names += [name for event in self.events for name in (event.who, *event.whom)]
         unique = dict.fromkeys(name for name in names if name and name not in ("you", "somebody"))
         return tuple(sorted(unique, key=lambda name: (-len(name), name)))
+
+    @cached_property
+    def _people_pattern(self) -> re.Pattern[str]:
+        names = {*self.people, self.name, *self.name.split(), *(word for one in self.people if is_name(one) for word in one.split())}
+        ordered = sorted(filter(None, names), key=lambda name: (-len(name), name))
+        return re.compile("|".join(rf"\b{re.escape(name)}\b" for name in ordered) or r"(?!)", re.IGNORECASE)
+
+    def matter(self, text: str) -> frozenset[str]:
+        """Stems of what a text is about, the people it names aside."""
+        return stems_of(self._people_pattern.sub(" ", text))
 
     @cached_property
     def goals(self) -> tuple[Goal, ...]:

@@ -4,7 +4,6 @@ from functools import cached_property
 
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.scene import Person, Scene
-from engine.llm.storyteller.actor.speechacts import classify
 
 _EVASIVE_WORDS = 9
 _ASKING = ("question", "accusation", "request", "ask_name")
@@ -33,7 +32,7 @@ class Situation:
 
     @cached_property
     def pending(self) -> Event | None:
-        """The last thing said to the character that it has not answered, by somebody here and awake. A question outweighs a later remark."""
+        """The last thing said to it, by somebody here and awake, that it has not answered. A question outweighs a later remark."""
         said = [event for event in self.news if event.kind == "said" and event.to_me and self.partner(event.who)]
         urgent = [event for event in said if event.act in ("threat", "question", "ask_name", "accusation", "request")]
         return urgent[-1] if urgent else said[-1] if said else None
@@ -49,9 +48,23 @@ class Situation:
         return next((event for event in reversed(self.fresh) if event.mine and event.kind == "said"), None)
 
     def asked(self, name: str) -> Event | None:
-        """The character's question that somebody may be answering now."""
+        """The character's question, with a matter of its own, that somebody may be answering now."""
         last = self.last_words
-        return last if last is not None and name in last.whom and classify(last.text) in _ASKING else None
+        if last is None or name not in last.whom or last.act not in _ASKING:
+            return None
+        return next(
+            (
+                event
+                for event in reversed(self.fresh[-12:])
+                if event.mine and event.kind == "said" and name in event.whom and event.act in _ASKING and self._scene.matter(event.text)
+            ),
+            None,
+        )
+
+    def asked_by(self, name: str) -> Event | None:
+        """What somebody has lately been asking the character about: the last question of theirs with a matter of its own."""
+        asked = (event for event in reversed(self.fresh[-12:]) if event.who == name and event.to_me and event.kind == "said")
+        return next((event for event in asked if event.act in ("question", "accusation") and self._scene.matter(event.text)), None)
 
     def exchange(self, name: str) -> int:
         """How often the character has spoken to somebody lately."""

@@ -17,6 +17,7 @@ _INTRODUCTION = re.compile(
     r"\b(?:I am|I'm|[Mm]y name is|[Tt]he name is|[Nn]ame's|[Cc]all me|[Tt]hey call me|[Pp]eople call me) (?!I\b)[A-Z][\w'\u2019-]+"
     r"|^(?:[A-Z][\w'\u2019-]+, )?([A-Z][\w'\u2019-]+)\. \1 [A-Z]|^[A-Z][\w'\u2019-]+ [A-Z][\w'\u2019-]+, (?:from|of|at)\b"
 )
+_QUOTED = re.compile(r"(?:^|(?<=\s))'[^']+(?:'[a-z][^']*)*[.!?\u2026]'(?=\s|$)")
 _NOT_NAMES = re.compile(r"\b(?:I am|I'm) (?:Sorry|Glad|Afraid|Not|Here|Told|Sure|No|Only|Just|The|A|An|Done|Going|Waiting|Asking|Tired)\b")
 _PATTERNS: Mapping[str, re.Pattern[str]] = {act: re.compile("|".join(patterns)) for act, patterns in lists("speechacts").items()}
 _WORD = re.compile(r"[A-Za-z][A-Za-z'\u2019-]*")
@@ -25,7 +26,8 @@ _LITTLE = frozenset(stem(word) for line in lines("little_words") for word in lin
 
 @lru_cache(maxsize=4096)
 def classify(words: str) -> SpeechAct:
-    """The act a speech performs; the weightiest when it performs several."""
+    """The act a speech performs; the weightiest when it performs several. What it quotes of others does not count."""
+    words = _QUOTED.sub(" ", words)
     lower = words.lower().replace("\u2019", "'")
     introduced = _INTRODUCTION.search(words) is not None and _NOT_NAMES.search(words) is None
     for act, pattern in _PATTERNS.items():

@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from engine.llm.stems import STOP_WORDS
+from engine.llm.storyteller.actor.dice import phrases
 from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.verbs import reading
+from engine.llm.storyteller.phrases import lines
 
-_PHRASE = re.compile(r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+((?:[a-z][\w'\u2019-]*\s+){0,2}?[a-z][\w'\u2019-]{2,})\b(?!\s+[A-Z])")
-_MINE = {"my": "your", "your": "my", "our": "your", "a": "the", "an": "the", "this": "the", "that": "the"}
-_VAGUE = frozenset(
-    ["thing", "way", "time", "day", "night", "moment", "word", "words", "question", "hour", "while", "lot", "bit", "sort", "kind", "end", "rest", "morning", "evening", "one", "other", "same", "people", "person", "first", "last", "matter", "trouble", "name", "truth", "answer", "half", "whole", "place", "house", "room", "face", "hand", "hands", "head", "door", "mind", "price", "reason"]
+_PHRASE = re.compile(
+    r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+((?:[a-z][\w'\u2019-]*\s+){0,2}?[a-z][\w'\u2019-]{2,})\b(?!\s+[A-Z])"
 )
+_MINE = {"my": "your", "your": "my", "our": "your", "a": "the", "an": "the", "this": "the", "that": "the"}
+_VAGUE = frozenset(lines("vague_nouns"))
 
 
 def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
@@ -19,13 +22,19 @@ def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
 
     People are no topics, and nor is what stands in `not_in`.
     """
-    known = stems_of(not_in) | stems_of(" ".join(people))
+    known = stems_of(not_in) | stems_of(" ".join(people)) | _frame_stems()
     for match in _PHRASE.finditer(text):
         words = _trimmed(match[2].split())
         if not words or words[-1] in _VAGUE or words[-1] in STOP_WORDS or not stems_of(" ".join(words)) - known:
             continue
         return " ".join([_MINE.get(match[1].lower(), match[1].lower()), *words])
     return ""
+
+
+@cache
+def _frame_stems() -> frozenset[str]:
+    """Stems of the phrases that answers are put into: no matter of their own."""
+    return stems_of(" ".join(phrase.replace("{fact}", "") for phrase in (*phrases("answering.answer"), *phrases("pressing.tell"))))
 
 
 def _trimmed(words: list[str]) -> list[str]:

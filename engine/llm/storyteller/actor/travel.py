@@ -7,9 +7,10 @@ from engine.llm.storyteller.actor.pursuits import goals_in_turn
 from engine.llm.storyteller.actor.scene import Exit
 from engine.llm.storyteller.actor.speechacts import stems_of
 
-_EVERY = 5
+_EVERY = 7
 """Rounds between two journeys, at the least."""
-_RESTLESS = 7
+_EVERY_ALONE = 3
+_STATES = ("open", "closed", "locked")
 _BED = re.compile(r"\b(?:bed|bedroom|room|loft|cabin|quarters|bunk|dormitory|chamber|berth|home|hut|cottage|tent)s?\b")
 
 
@@ -21,10 +22,20 @@ def travel(stage: Stage) -> Plan | None:
     called = _called(stage)
     if called is not None:
         return _go(stage, called)
-    if stage.situation.just_arrived or not dice.due("journey", _EVERY):
+    if stage.situation.just_arrived or not dice.due("journey", _EVERY if scene.here else _EVERY_ALONE):
+        return None
+    if _held_by_talk(stage):
         return None
     way = _away(stage) or _towards_goal(stage) or _restless(stage)
     return _go(stage, way) if way is not None else None
+
+
+def _held_by_talk(stage: Stage) -> bool:
+    """Whether it would be rude, or weak, to go now: something was asked, and not for the third time."""
+    pending = stage.situation.pending
+    if pending is None or pending.act not in ("threat", "question", "ask_name", "accusation", "request", "introduction"):
+        return False
+    return stage.situation.exchange(pending.who) < 3 or stage.dice.share("walk out") < 0.5
 
 
 def to_bed(stage: Stage) -> Plan | None:
@@ -55,7 +66,7 @@ def _away(stage: Stage) -> Exit | None:
 
 def _towards_goal(stage: Stage) -> Exit | None:
     scene = stage.scene
-    for goal in goals_in_turn(stage)[:3]:
+    for goal in goals_in_turn(stage)[: 1 if stage.others() else 3]:
         if goal.kind == "go" and goal.place and goal.place.casefold() != scene.place.casefold():
             return _way_to(stage, goal.place) or _any_way(stage)
         if goal.kind in ("keep", "avoid", "other") or not goal.who or scene.person(goal.who):
@@ -63,6 +74,8 @@ def _towards_goal(stage: Stage) -> Exit | None:
         beyond = next((one for one in scene.beyond if one.name == goal.who), None)
         where = beyond.where if beyond else stage.situation.last_seen(goal.who)
         way = _way_to(stage, where) if where and where != scene.place else None
+        if way is None and not where and stage.dice.share("search") < 0.5:
+            way = _any_way(stage)
         if way is not None:
             return way
     return None
@@ -70,14 +83,36 @@ def _towards_goal(stage: Stage) -> Exit | None:
 
 def _restless(stage: Stage) -> Exit | None:
     """Now and then one goes because it is lonely here, or because everything has been said."""
-    chance = 0.8 if not stage.scene.here else 0.3
+    chance = 0.8 if not stage.scene.here else 0.2
     return _any_way(stage) if stage.dice.share("restless") < chance else None
 
 
 def _way_to(stage: Stage, place: str) -> Exit | None:
-    wanted = place.casefold()
-    found = [way for way in stage.scene.ways if way.place.casefold() in wanted or wanted in way.place.casefold()]
-    return min(found, key=lambda way: ("closed", "locked").index(way.state) + 1 if way.state != "open" else 0, default=None)
+    """The way that leads to a place, or begins the shortest road there that the character has heard of."""
+    step = _first_step(stage, place.casefold())
+    found = [way for way in stage.scene.ways if way.place.casefold() == step]
+    return min(found, key=lambda way: _STATES.index(way.state) if way.state in _STATES else 0, default=None)
+
+
+def _first_step(stage: Stage, goal: str) -> str:
+    """The next place on the way to one whose name stands in `goal`; empty when no road is known. Roads are known from goings seen."""
+    scene = stage.scene
+    roads: dict[str, list[str]] = {}
+    for event in scene.events:
+        if event.went:
+            start, end = event.went[0].casefold(), event.went[1].casefold()
+            roads.setdefault(start, []).append(end)
+            roads.setdefault(end, []).append(start)
+    passable = sorted(scene.ways, key=lambda way: way.state == "locked")
+    queue = [(way.place.casefold(), way.place.casefold()) for way in passable]
+    seen = {scene.place.casefold()}
+    for place, first in queue:  # grows while it is walked: nearest places first
+        if place in goal or goal in place:
+            return first
+        if place not in seen:
+            seen.add(place)
+            queue.extend((further, first) for further in roads.get(place, []))
+    return ""
 
 
 def _any_way(stage: Stage) -> Exit | None:

@@ -16,6 +16,8 @@ _PORTAL_STATES: tuple[tuple[Verb, str], ...] = (("open", "shut"), ("close", "ope
 _ONWARD = re.compile(
     r"^(?:to|into|towards?|through|out|outside|inside|down|up|upstairs|downstairs|back|away|over|across|off|in|on|for|past|along)\b"
 )
+_KEPT = r"(?:away|back|(?:in|into|inside|under|behind) (?:my|her|his|a|the) (?:pocket|coat|belt|sleeve|bag|apron|cloak|shirt|back))"
+"""After `put the key`: it is not let go of."""
 _SOMEWHERE = re.compile(r"(?:(?:down |up |out |back )?to|into|through)\b")
 _AWAY = re.compile(r"(?:my|her|his) way|out|off|through|away|into|past")
 _NOT_WALKING = re.compile(r"(?:to (?:bed|sleep)|back to sleep|still|quiet|pale|silent|on|over)\b")
@@ -140,7 +142,7 @@ def _passing(base: str, rest: str, things: list[Listed], people: list[Listed], r
         return Deed("take", (loose.handle, *(one.handle for one in people[:1])))
     if base in _KINDS["throw"] and held and not people:
         return Deed("drop", (held.handle,))
-    if base in _KINDS["drop"] and held and re.match(rf"(?:down |aside )?(?:{held.handle}|it|them)\b", rest) and not rest.startswith("on "):
+    if base in _KINDS["drop"] and held and re.match(rf"(?:down |aside )?(?:{held.handle}|it|them)\b(?! {_KEPT})", rest):
         return Deed("drop", (held.handle,))
     return None
 
