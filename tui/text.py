@@ -27,7 +27,7 @@ def paragraphs(text: str) -> list[str]:
 
 def prose(text: str) -> list[str]:
     """Paragraphs of a longer text: lines broken by an editor are joined, blank lines part. A blank stands between paragraphs."""
-    blocks = [" ".join(plain(block).split()) for block in re.split(r"\n[ \t]*\n", text.strip())]
+    blocks = [" ".join(plain(block).split()) for block in re.split(r"\n[ \t]*\n", text) if block.strip()]
     return [line for block in blocks for line in (block, "")][:-1]
 
 

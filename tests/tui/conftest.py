@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -28,15 +28,16 @@ from engine.events import (
     RoundEnded,
     RoundStarted,
 )
+from engine.files.bundled import WorldInfo
 from engine.game import BufferView, Game, LedgerLine, RoundReport, StoryLine
 from engine.llm.observed import CallSink
 from engine.records.intents import Intent, Outcome
-from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Partition, Pin, TriggerReport
-from engine.records.policies import Policies
+from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Partition, Trigger, TriggerReport
 from engine.records.prompts import Cut, Message, Prompt, PromptReport, Receipt, Section
 from engine.records.tokens import substitute
 from engine.records.world import Attribute, Entity, Place, Portal, World
 from tui.host import GameHost
+from tui.screens.reading import ReadingScreen
 
 START = datetime(1247, 3, 1, 18, 5)
 HOSTILE = "[red]x[/] [/nope] [@click=app.quit]go[/] \x1b]52;c;aGk=\x07 \u202eevil"
@@ -55,10 +56,8 @@ def small_world(spice: str = "") -> World:
             },
         )
 
-    places = {
-        key: Place(id=key, name=name + spice, description=f"It smells of tar.{spice}")
-        for key, name in [("tap", "the tap room"), ("quay", "the quay"), ("cellar", "the cellar"), ("loft", "the loft"), ("yard", "the yard")]
-    }
+    names = {"tap": "the tap room", "quay": "the quay", "cellar": "the cellar", "loft": "the loft", "yard": "the yard"}
+    places = {key: Place(id=key, name=name + spice, description=f"It smells of tar.{spice}") for key, name in names.items()}
     portals = {
         "door": Portal(id="door", name="street door", a="tap", b="quay", state="closed", vision=0, sound=7),
         "trap": Portal(id="trap", name="trap door", a="tap", b="cellar", state="locked", vision=0, sound=4),
@@ -97,13 +96,15 @@ class FakeGame(Game):
         self._changes: list[AliasChange] = []
         self._archive: dict[str, BufferEntry] = {}
         for minutes in range(10):
-            self._remember("bryn", Intent(type="dialogue", verb="say", text=f"Old news {minutes}.{spice}", actor="mira", targets=("bryn",)), -600 + minutes)
+            said = Intent(type="dialogue", verb="say", text=f"Old news {minutes}.{spice}", actor="mira", targets=("bryn",))
+            self._remember("bryn", said, -600 + minutes)
 
-    def _remember(self, owner: str, intent: Intent, minutes: int = 0, pinned: Pin = "none") -> BufferEntry:
+    def _remember(self, owner: str, intent: Intent, minutes: int = 0) -> BufferEntry:
         self._seq += 1
         entry = BufferEntry(
-            id=f"buf-{self._seq:06}", seq=self._seq, owner_id=owner, timestamp=self._world.now + timedelta(minutes=minutes), location_id="tap",
-            round=self._world.round, intent=intent, outcome=Outcome(is_valid=True) if intent.type == "action" else None, pinned=pinned,
+            id=f"buf-{self._seq:06}", seq=self._seq, owner_id=owner, timestamp=self._world.now + timedelta(minutes=minutes),
+            location_id="tap", round=self._world.round, intent=intent,
+            outcome=Outcome(is_valid=True) if intent.type == "action" else None,
         )
         self._buffers[owner].append(entry)
         return entry
@@ -111,10 +112,6 @@ class FakeGame(Game):
     def _tell(self, event: EngineEvent) -> None:
         for listener in self._listeners:
             listener(event)
-
-    @classmethod
-    async def create(cls, world: Path, save: Path, seed: int | None = None, sink: CallSink | None = None) -> "FakeGame":
-        return cls(save)
 
     @classmethod
     async def open(cls, save: Path, sink: CallSink | None = None) -> "FakeGame":
@@ -126,10 +123,6 @@ class FakeGame(Game):
     @property
     def world(self) -> World:
         return self._world
-
-    @property
-    def policies(self) -> Policies:
-        return Policies()
 
     @property
     def path(self) -> Path:
@@ -229,8 +222,8 @@ class FakeGame(Game):
         chunk = Chunk(source_ids=ids[:2], content="{{e:mira}} brought old news." + self.spice, importance=7, quotes=("Old news 0.",))
         self._tell(ChunkDecided(entity=owner, chunk=chunk))
         entry = LedgerEntry(
-            id=f"led-{len(self._ledgers[owner]) + 1:06}", seq=1, owner_id=owner, timestamp=candidates[0].timestamp, ended=candidates[1].timestamp,
-            location_id="tap", involved_entity_ids=("mira",), content=chunk.content, quotes=chunk.quotes, importance=7, run_id="run-000001",
+            id="led-000001", seq=1, owner_id=owner, timestamp=candidates[0].timestamp, ended=candidates[1].timestamp,
+            location_id="tap", involved_entity_ids=("mira",), content=chunk.content, quotes=chunk.quotes, importance=7,
         )
         self._ledgers[owner].append(entry)
         gone = {candidates[i].id for i in (0, 1, 2, 3)}
@@ -243,52 +236,62 @@ class FakeGame(Game):
             id="run-000001", owner_id=owner, round=2, timestamp=self._world.now, trigger="involuntary", reason="24 entries, limit 20",
             status="committed", candidate_ids=ids, added=1, promoted=2, forgotten=2, pinned=2,
         )
-        self._tell(HandoffCommitted(entity=owner, run=run, ledger=(entry,), promoted_ids=ids[:2], forgotten_ids=ids[2:4], pinned_ids=ids[4:]))
+        self._tell(HandoffCommitted(
+            entity=owner, run=run, ledger=(entry,), promoted_ids=ids[:2], forgotten_ids=ids[2:4], pinned_ids=ids[4:],
+        ))
 
     def _report(self, owner: str) -> TriggerReport:
         number = len(self._buffers[owner])
-        return TriggerReport(trigger="involuntary" if number > 9 else "none", reason=f"{number} entries, limit 20", entries=number, tokens=600, max_tokens=4915)
+        trigger: Trigger = "involuntary" if number > 9 else "none"
+        return TriggerReport(trigger=trigger, reason=f"{number} entries, limit 20", entries=number, tokens=600, max_tokens=4915)
 
     async def preview(self, entity: str) -> Prompt:
         text = f"=== WHO YOU ARE ===\nName: {self.name(entity)}{self.spice}"
         return Prompt(
-            task="actor", entity=entity, template="actor.1", messages=(Message(role="system", content=text), Message(role="user", content="What do you do now?")),
+            task="actor", entity=entity, template="actor.1",
+            messages=(Message(role="system", content=text), Message(role="user", content="What do you do now?")),
             sections=(
-                Section(key="self", title="who you are", text=text, tokens=120), Section(key="events", title="recent events", text="x" + self.spice, tokens=340),
+                Section(key="self", title="who you are", text=text, tokens=120),
+                Section(key="events", title="recent events", text="x" + self.spice, tokens=340),
                 Section(key="memories", title="your memories", text="", why_empty="nothing was recalled"),
             ),
             report=PromptReport(
-                context_window=8192, reserved=512, tokens=460, cuts=(Cut(section="memories", source="led-000001", reason="budget" + self.spice),),
+                context_window=8192, reserved=512, tokens=460,
+                cuts=(Cut(section="memories", source="led-000001", reason="budget" + self.spice),),
                 receipts=(
-                    Receipt(source="led-000001", text="Mira brought old news" + self.spice, score=0.83, recency=0.1, importance=0.07, cosine=0.4, words=0.2,
-                            involved=0.2, smoothed=0.06, chosen=True, reason="ranked 1", tokens=22),
-                    Receipt(source="led-000002", text="Rain fell", score=0.2, recency=0.1, importance=0.01, cosine=0.1, words=0, involved=0,
-                            smoothed=0, chosen=False, reason="ranked 14, limit 12", tokens=9),
+                    self._receipt("Mira brought old news" + self.spice, 0.83, "ranked 1"),
+                    self._receipt("Rain fell", 0.2, "ranked 14, limit 12"),
                 ),
             ),
+        )
+
+    def _receipt(self, text: str, score: float, reason: str) -> Receipt:
+        return Receipt(
+            source="led-000001", text=text, score=score, recency=0.1, importance=0.07, cosine=0.4, words=0.2, involved=0.2,
+            smoothed=0.06, chosen=score > 0.5, reason=reason, tokens=22,
         )
 
     async def buffer(self, entity: str) -> BufferView:
         entries = self._buffers.get(entity, [])
         old = entries[:-4]
-        part = Partition(
-            tail=tuple(entries[-4:]), candidates=tuple(e for e in old if e.pinned != "hand"), held=tuple(e for e in old if e.pinned == "hand"),
-        )
+        free, held = [e for e in old if e.pinned != "hand"], [e for e in old if e.pinned == "hand"]
+        part = Partition(tail=tuple(entries[-4:]), candidates=tuple(free), held=tuple(held))
         lines = {entry.id: self._line(entry.intent, entity) for entry in entries}
         when = {entry.id: "a few hours ago" if entry.timestamp < START else "just now" for entry in entries}
-        return BufferView(owner_id=entity, partition=part, report=self._report(entity) if entries else TriggerReport(trigger="none", reason="empty"), lines=lines, when=when)
+        report = self._report(entity) if entries else TriggerReport(trigger="none", reason="empty")
+        return BufferView(owner_id=entity, partition=part, report=report, lines=lines, when=when)
 
     async def ledger(self, entity: str) -> Sequence[LedgerLine]:
         return [
-            LedgerLine(entry=e, text=substitute(e.content, lambda i: self.name(i, entity)), when="a few hours ago", place="the tap room", people=("the wet stranger",))
+            LedgerLine(
+                entry=e, text=substitute(e.content, lambda i: self.name(i, entity)), when="a few hours ago", place="the tap room",
+                people=("the wet stranger",),
+            )
             for e in self._ledgers.get(entity, [])
         ]
 
     async def sources(self, entry: str) -> Sequence[BufferEntry]:
         return [self._archive[key] for key in sorted(self._archive)][:2]
-
-    async def runs(self, entity: str) -> Sequence[HandoffRun]:
-        return []
 
     async def story(self, viewer: str | None, limit: int = 500) -> Sequence[StoryLine]:
         return [line for event in self._story[-limit:] if (line := self.tell(event, viewer)) is not None]
@@ -306,8 +309,9 @@ class FakeGame(Game):
         speaker = self.name(event.intent.actor, viewer)
         place = self._world.places[event.place].name if event.place else ""
         return StoryLine(
-            round=event.round, when=f"{event.now:%H:%M}", place=place, actor=event.intent.actor, speaker=speaker[:1].upper() + speaker[1:],
-            kind=event.intent.type, text=self._line(event.intent, viewer), intent=event.intent, ok=event.outcome is None or event.outcome.is_valid,
+            round=event.round, when=f"{event.now:%H:%M}", place=place, actor=event.intent.actor, kind=event.intent.type,
+            speaker=speaker[:1].upper() + speaker[1:], text=self._line(event.intent, viewer), intent=event.intent,
+            ok=event.outcome is None or event.outcome.is_valid,
         )
 
     def name(self, entity: str, viewer: str | None = None) -> str:
@@ -369,39 +373,68 @@ def hostile_games() -> FakeGames:
     return FakeGames(HOSTILE)
 
 
+class Clock:
+    """A clock that a test moves."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def host(tmp_path: Path, games: FakeGames) -> GameHost:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def host(tmp_path: Path, games: FakeGames, clock: Clock) -> GameHost:
     """A host that plays scripted games and shows all at once."""
-    return GameHost(tmp_path, games, speed=0.0)
+    return GameHost(tmp_path, games, speed=0.0, clock=clock)
 
 
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
+Seen = Callable[[Pilot[Any]], str]
 
 
 @pytest.fixture
 def settle() -> Settle:
-    """Wait until no worker runs, no round is played, and all that happened is drawn."""
+    """Wait until no round is played, nothing waits to be shown, no worker runs, and all is drawn."""
 
     async def wait(pilot: Pilot[Any]) -> None:
-        for _ in range(400):
+        host: GameHost = pilot.app.host  # type: ignore[attr-defined]
+        quiet = 0
+        for _ in range(2000):
             await pilot.pause()
-            host = cast(GameHost, getattr(pilot.app, "host", None))
-            if not host.running and not len(host.pacer) and not len(pilot.app.workers):
-                break
-        await pilot.pause(0.1)
-        while len(pilot.app.workers):
-            await pilot.pause()
-        await pilot.pause()
+            for screen in pilot.app.screen_stack:
+                if isinstance(screen, ReadingScreen) and screen.is_mounted:
+                    screen.tick()
+            asked = pilot.app.screen.is_modal  # a dialog keeps the worker that asked waiting
+            working = any(not worker.is_finished and not (asked and worker.group == "by-hand") for worker in pilot.app.workers)
+            busy = host.running or len(host.pacer) or working
+            quiet = 0 if busy else quiet + 1
+            if quiet == 3:
+                return
+            await asyncio.sleep(0)
+        raise AssertionError("The app never came to rest.")
 
     return wait
 
 
 @pytest.fixture
-def seen() -> Callable[[Pilot[Any]], str]:
+def seen() -> Seen:
     """The screen as text, line by line."""
 
     def text(pilot: Pilot[Any]) -> str:
-        app = pilot.app
-        return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+        return "\n".join(strip.text.rstrip() for strip in pilot.app.screen._compositor.render_strips())
 
     return text
+
+
+@pytest.fixture
+def worlds(tmp_path: Path) -> Callable[[], Sequence[WorldInfo]]:
+    """Two worlds for Home; the scripted games do not read them."""
+    return lambda: [
+        WorldInfo(slug="salt-lantern", name="The Salt Lantern", description="An inn by\nthe sea.", path=tmp_path),
+        WorldInfo(slug="other", name="Another [world]", description="[/] odd", path=tmp_path),
+    ]

@@ -8,7 +8,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 
-
 class ConfirmDialog(ModalScreen[bool]):
     """Asks before something that cannot be taken back. Only `y` says yes."""
 

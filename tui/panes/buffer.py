@@ -32,11 +32,11 @@ class BufferPane(Pane):
     HELP = f"""\
 The working memory of the chosen entity, newest first: events as it perceived them, under the words it would use for when.
 
-The **watermark** is the line below the entries that are safe. What lies below it are candidates (`{CANDIDATE}`): the next handoff keeps
-them in the ledger or lets them go. While one runs they are lit, and each gets the number of the memory it goes into.
+The **watermark** is the line below the entries that are safe. What lies below it are candidates (`{CANDIDATE}`): the next
+handoff keeps them in the ledger or lets them go. While one runs they are lit, and each gets the number of its memory.
 
-`{PIN_HAND}` pinned by your hand: never a candidate until you let go. `{PIN_MODEL}` pinned by the model: an open thread; it stays and its memory
-is brought up to date. **p** pins or lets go of the entry under the cursor.
+`{PIN_HAND}` pinned by your hand: never a candidate until you let go. `{PIN_MODEL}` pinned by the model: an open thread; it
+stays and its memory is brought up to date. **p** pins or lets go of the entry under the cursor.
 
 The gauges count entries and tokens against their limits; the line below them says what would start a handoff.
 """

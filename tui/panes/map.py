@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Static
 
 from engine.records.base import PlaceId
@@ -102,9 +103,10 @@ senses as the doors stand now. The arrow keys scroll.
         yield MapCanvas()
         yield Static(Content(f"{OPEN} open  {SHUT_LEVEL} shut  {LOCKED} locked  → one way"), id="legend", markup=False)
 
-    def rows_focus(self) -> None:
-        """Put the focus where the arrow keys work."""
-        self.canvas.focus()
+    @property
+    def target(self) -> Widget:
+        """Where the focus goes: what the arrow keys work on."""
+        return self.canvas
 
     def on_resize(self) -> None:
         """Lay out for the new size."""

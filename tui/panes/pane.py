@@ -6,6 +6,7 @@ from textual import getters
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
+from textual.widget import Widget
 
 from tui.panes.rows import STYLES, RowList
 from tui.view import WorldView
@@ -26,9 +27,10 @@ class Pane(Vertical):
         """Name the frame."""
         self.entitle("")
 
-    def rows_focus(self) -> None:
-        """Put the focus where the arrow keys work."""
-        self.rows.focus()
+    @property
+    def target(self) -> Widget:
+        """Where the focus goes: what the arrow keys work on."""
+        return self.rows
 
     def action_pick(self) -> None:
         """Do what enter does to the row under the cursor."""

@@ -125,7 +125,8 @@ class RowList(ScrollView, can_focus=True):
     def _wrap(self) -> None:
         """Bring lines up to date with rows and width."""
         width = self.scrollable_content_region.width
-        if width <= 2:
+        if width <= 2:  # out of sight
+            self._wrapped = _Wrapped()
             return
         if width != self._wrapped.width:
             self._cache.clear()
@@ -140,7 +141,7 @@ class RowList(ScrollView, can_focus=True):
         at_end, self._wrapped = self._at_end, wrapped
         self.virtual_size = Size(width, len(wrapped.strips))
         if self._follow and at_end:
-            self.scroll_end(animate=False, immediate=True, x_axis=False)
+            self.scroll_to(y=self.max_scroll_y, animate=False, force=True, immediate=True)
         self.refresh()
 
     def _lines(self, row: Row, width: int) -> list[Strip]:

@@ -90,8 +90,8 @@ class StoryPane(Pane):
     HELP = f"""\
 What happened, oldest first. Watching, you read it with true names; playing somebody, only what they perceived, in their words.
 
-`{SPEECH}` speech · `{DEED}` deed · `{THOUGHT}` thought · `{REFUSED}` a deed that was refused · `{ASIDE}` what a mind did with it: names learned,
-memories kept.
+`{SPEECH}` speech · `{DEED}` deed · `{THOUGHT}` thought · `{REFUSED}` a deed that was refused · `{ASIDE}` what a mind did
+with it: names learned, memories kept.
 
 Below is the line for what the entity you play does. Write prose (*I wipe the counter. "Evening," I say.*) or commands:
 `say`, `whisper`, `go`, `look`, `take`, `give`. **enter** plays a round in which it is done, an empty line waits, **up** brings

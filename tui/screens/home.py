@@ -16,9 +16,10 @@ from textual.widgets import Static
 
 from engine.errors import OthermindsError, WorldFileError
 from tui.dialogs.confirm import ConfirmDialog
+from tui.glyphs import REFUSED
 from tui.host import GameHost
 from tui.keybar import KeyBar
-from tui.panes.rows import Row, RowList
+from tui.panes.rows import STYLES, Row, RowList
 from tui.saves import SaveInfo
 from tui.text import count, plain, prose
 
@@ -33,6 +34,7 @@ _LINE = "worlds whose people remember, overhear and forget"
 class HomeScreen(Screen[None]):
     """The first screen. One key starts the demo."""
 
+    COMPONENT_CLASSES = STYLES
     CSS_PATH = "home.tcss"
     AUTO_FOCUS = "#choices"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
@@ -238,8 +240,9 @@ Choose on the left, read about it on the right.
 
     def problem(self, text: str) -> None:
         """Say what is wrong, where it stays to be read."""
-        self.status.update(Content.styled(plain(text), "$error"))
-        self.notify(plain(text), severity="error", markup=False)
+        self.status.update(Content.styled(f"{REFUSED} {plain(text)}", ".bad"))
+        if len(text) > self.size.width - 10:
+            self.notify(plain(text), severity="error", markup=False)
 
 
 def _warm_up() -> None:

@@ -8,9 +8,6 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 
-from engine.errors import OthermindsError
-from engine.records.base import EntityId
-from tui.dialogs.alias import AliasDialog
 from tui.dialogs.rounds import RoundsDialog
 from tui.keybar import KeyBar
 from tui.panes.buffer import BufferPane
@@ -20,9 +17,8 @@ from tui.panes.pane import Pane
 from tui.panes.people import PeoplePane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import StoryPane
+from tui.screens.byhand import ByHandScreen
 from tui.screens.playbars import PaneBar, StatusLine, TopBar
-from tui.screens.reading import ReadingScreen
-from tui.text import capital, plain
 from tui.view import Note
 
 PANES: tuple[tuple[str, type[Pane]], ...] = (
@@ -31,7 +27,7 @@ PANES: tuple[tuple[str, type[Pane]], ...] = (
 _WIDE, _MEDIUM, _TALL = 140, 100, 32
 
 
-class PlayScreen(ReadingScreen):
+class PlayScreen(ByHandScreen):
     """A game being watched or played."""
 
     CSS_PATH = "play.tcss"
@@ -65,8 +61,6 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
     class Left(Message):
         """The player goes back to Home."""
 
-    people = getters.query_one(PeoplePane)
-    buffer = getters.query_one(BufferPane)
     bar = getters.query_one(PaneBar)
 
     active = "story"
@@ -137,8 +131,8 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
     def action_pane(self, key: str) -> None:
         """Go to a pane and bring it into sight."""
         self._enter(key)
+        self.set_focus(self.query_one(dict(PANES)[key]).target)  # before the old pane is hidden, which would hand the focus on
         self.fit()
-        self.query_one(dict(PANES)[key]).rows_focus()
 
     def _enter(self, key: str) -> None:
         self.active = key
@@ -237,12 +231,13 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
 
     def action_leave_line(self) -> None:
         """Leave the line one writes in."""
-        self.story.rows.focus()
+        self.set_focus(self.story.rows)
 
     def action_write(self) -> None:
         """Go to the line."""
-        self.action_pane("story")
-        self.story.say.focus()
+        self._enter("story")
+        self.set_focus(self.story.say)
+        self.fit()
 
     @on(StoryPane.Said)
     def _said(self, event: StoryPane.Said) -> None:
@@ -253,112 +248,3 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
         """Close the game and go back to Home."""
         await self.host.close()
         self.post_message(self.Left())
-
-    # minds
-
-    def choose(self, entity: EntityId) -> None:
-        """Show this mind from now on, whoever has a handoff."""
-        self.host.chosen = entity
-        self.view = replace(self.view, chosen=entity, by_hand=True)
-        self.read({"ledger", "prompt"}) if not len(self.host.pacer) else self.read_ledger()
-
-    @on(PeoplePane.Chosen)
-    def _chosen(self, event: PeoplePane.Chosen) -> None:
-        self.choose(event.entity)
-
-    def action_take_over(self) -> None:
-        """Play whom the cursor is on, or the chosen one."""
-        game = self.host.game
-        wanted = self.people.cursor if self.people.has_focus_within else self.view.chosen
-        if game is None or wanted is None:
-            return
-        if not game.world.entities[wanted].agent:
-            self.view = replace(self.view, note=Note(f"{plain(self.view.name(wanted))} cannot act. Choose somebody else.", "bad"))
-            return
-        self.play_as(wanted)
-
-    def action_let_go(self) -> None:
-        """Watch again."""
-        self.play_as(None)
-
-    @work(group="play-as", exclusive=True)
-    async def play_as(self, entity: EntityId | None) -> None:
-        """Take over an entity, or let go, once the running round is over."""
-        game = self.host.game
-        if game is None:
-            return
-        if self.host.running:
-            self.view = replace(self.view, note=Note("After this round…"))
-            await self.host.rest()
-        was = self.view.played
-        game.play_as(entity)
-        self.view = replace(
-            self.view, played=entity, chosen=entity or self.view.chosen, by_hand=entity is not None, names=self._names(entity),
-            note=Note(
-                f"You are {plain(game.name(entity))}. Write what you do; escape leaves the line." if entity
-                else f"{plain(game.name(was)) if was else 'Everybody'} acts alone again. You are watching."
-            ),
-        )
-        self.host.chosen = self.view.chosen
-        self.read_story()
-        self.read({"ledger", "prompt"})
-        self.refresh_bindings()
-        if entity is not None:
-            self.call_after_refresh(self.action_write)
-        elif self.story.say.has_focus:
-            self.story.rows.focus()
-
-    @on(BufferPane.PinToggled)
-    def _pin(self, event: BufferPane.PinToggled) -> None:
-        self.set_pin(event.entry, event.on)
-
-    @work(group="by-hand")
-    async def set_pin(self, entry: str, on: bool) -> None:
-        """Pin an entry or let go of it."""
-        game = self.host.game
-        self.host.pacer.hurry()
-        if game is None:
-            return
-        try:
-            await game.set_pin(entry, on)
-        except OthermindsError as error:
-            self._problem(error)
-        else:
-            text = "Pinned: it stays until you let go." if on else "Let go: the next handoff may take it."
-            self.view = replace(self.view, note=Note(text, "good"))
-        self._stale |= {"mind", "prompt"}
-
-    @on(LedgerPane.SourcesWanted)
-    def _sources(self, event: LedgerPane.SourcesWanted) -> None:
-        self.read_sources(event.entry)
-
-    @work(group="by-hand")
-    async def action_alias(self) -> None:
-        """Ask what the chosen one shall call the entity under the cursor."""
-        game, viewer, target = self.host.game, self.view.chosen, self.people.cursor
-        if game is None or viewer is None or target is None:
-            return
-        if viewer == target:
-            self.view = replace(self.view, note=Note("Everybody is “you” to themselves. Choose somebody else.", "bad"))
-            return
-        changes = await game.alias_changes(viewer, target)
-        alias = game.world.entities[viewer].aliases.get(target, "")
-        dialog = AliasDialog(game.name(viewer), game.name(target), alias, game.name(target, viewer), changes)
-        answer = await self.app.push_screen_wait(dialog)
-        if answer is None or answer == alias or self.host.game is not game:
-            return
-        self.host.pacer.hurry()
-        try:
-            await game.set_alias(viewer, target, answer)
-        except OthermindsError as error:
-            self._problem(error)
-        else:
-            text = f"{capital(game.name(viewer))} calls {game.name(target)} “{game.name(target, viewer)}” from now on."
-            self.view = replace(self.view, note=Note(text, "good"))
-        self.view = replace(self.view, world=game.world, names=self._names(self.view.played))
-        self._stale |= {"mind", "ledger", "prompt"}
-        self.read_story()
-
-    def _problem(self, error: OthermindsError) -> None:
-        self.view = replace(self.view, note=Note(str(error), "bad"))
-        self.notify(plain(str(error)), severity="warning", markup=False)

@@ -19,7 +19,7 @@ from tui.pace import Heard, Refused, Rested
 from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
-from tui.text import count
+from tui.text import count, plain
 from tui.view import Mind, Note, WorldView, aside, fold, settled, tally
 
 if TYPE_CHECKING:
@@ -85,9 +85,8 @@ class ReadingScreen(Screen[None]):
                 case Rested():
                     view = self._rested(view, item)
                 case Refused(text=text, reason=reason):
-                    view = replace(view, acting=None, prose="", note=Note(reason, "bad"))
                     self.story.say.give_back(text)
-                    self.notify(reason, severity="warning", markup=False)
+                    view = replace(view, acting=None, prose="", note=self.problem_note(reason))
         running = self.host.running
         if items or running != view.running:
             old = self.view
@@ -151,6 +150,16 @@ class ReadingScreen(Screen[None]):
             note = Note(f"{rounds}{what} n plays the next.", "good" if tallies else "plain")
         return replace(view, acting=None, prose="", note=note)
 
+    def problem_note(self, text: str) -> Note:
+        """A note about what is wrong. When it is too long for its line, all of it is shown over the panes for a while."""
+        if len(text) > self.size.width - 4:
+            self.notify(plain(text), severity="warning", markup=False)
+        return Note(text, "bad")
+
+    def say_problem(self, text: str) -> None:
+        """Show what is wrong."""
+        self.view = replace(self.view, note=self.problem_note(text))
+
     def _settle_later(self) -> None:
         self._settling += 1
         self.set_timer(_FRESH, partial(self._settle, self._settling))
@@ -178,7 +187,7 @@ class ReadingScreen(Screen[None]):
             if "prompt" in what:
                 await self.read_prompt()
         except OthermindsError as error:
-            self.view = replace(self.view, note=Note(str(error), "bad"))
+            self.say_problem(str(error))
 
     async def read_prompt(self) -> None:
         """Preview the prompt, when its pane is in sight."""

@@ -1,0 +1,175 @@
+"""The fold from events to what is drawn, without an app."""
+
+from datetime import datetime
+
+import pytest
+
+from engine.events import (
+    AliasLearned,
+    BeatEnded,
+    BeatFailed,
+    BeatStarted,
+    ChunkDecided,
+    EngineEvent,
+    EntityMoved,
+    HandoffCommitted,
+    HandoffFailed,
+    HandoffStarted,
+    Happened,
+    PinChanged,
+    PortalChanged,
+    ProseStreamed,
+    RoundStarted,
+    Trouble,
+)
+from engine.records.intents import Intent
+from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
+from engine.records.world import Entity, Place, Portal, World
+from tui.view import Mind, MindLine, WorldView, aside, fold, settled, tally
+
+NOW = datetime(1247, 3, 1, 18, 0)
+REPORT = TriggerReport(trigger="involuntary", reason="24 entries, limit 20", entries=4)
+
+
+def entry(number: int, owner: str = "bryn") -> BufferEntry:
+    intent = Intent(type="dialogue", text=f"word {number}", actor="mira")
+    return BufferEntry(id=f"buf-{number}", seq=number, owner_id=owner, timestamp=NOW, location_id="bar", round=1, intent=intent)
+
+
+@pytest.fixture
+def view() -> WorldView:
+    places = {key: Place(id=key, name=key) for key in ("bar", "quay")}
+    door = Portal(id="door", name="door", a="bar", b="quay", state="closed", vision=0, sound=5, vision_other=9, sound_other=8)
+    entities = {
+        "bryn": Entity(id="bryn", agent=True, place="bar"), "mira": Entity(id="mira", agent=True, place="bar"),
+        "bag": Entity(id="bag", place="bar", holder="mira"), "coin": Entity(id="coin", place="bar", holder="bag"),
+    }
+    world = World(slug="w", name="W", now=NOW, places=places, portals={"door": door}, entities=entities)
+    mind = Mind(tuple(MindLine(entry(n), f"line {n}", "now") for n in range(1, 5)), frozenset({"buf-1", "buf-2"}), report=REPORT)
+    return WorldView(world, {"bryn": "Bryn", "mira": "Mira"}, {"bryn": mind, "mira": Mind()}, chosen="mira")
+
+
+def committed(**counts: int) -> HandoffRun:
+    return HandoffRun(
+        id="run-1", owner_id="bryn", round=1, timestamp=NOW, trigger="involuntary", reason="", status="committed", **counts,  # type: ignore[arg-type]
+    )
+
+
+def memory() -> LedgerEntry:
+    return LedgerEntry(id="led-1", seq=1, owner_id="bryn", timestamp=NOW, ended=NOW, location_id="bar", content="x", importance=5)
+
+
+def test_prose_grows_until_the_beat_ends(view: WorldView) -> None:
+    for event in (BeatStarted(round=1, entity="bryn"), ProseStreamed(entity="bryn", text="I "), ProseStreamed(entity="bryn", text="wait.")):
+        view = fold(view, event)
+    assert (view.acting, view.prose) == ("bryn", "I wait.")
+    view = fold(view, BeatEnded(round=1, entity="bryn", now=NOW, prose="I wait."))
+    assert (view.acting, view.prose) == (None, "")
+
+
+def test_a_failed_beat_takes_its_prose_back_and_says_why(view: WorldView) -> None:
+    view = fold(view, ProseStreamed(entity="bryn", text="I "))
+    view = fold(view, BeatFailed(entity="bryn", reason="The model is not reachable."))
+    assert view.acting is None
+    assert not view.prose
+    assert "not reachable" in view.note.text
+    assert view.note.kind == "bad"
+
+
+def test_what_is_perceived_enters_each_known_mind(view: WorldView) -> None:
+    intent = Intent(type="dialogue", text="Evening", actor="bryn")
+    event = Happened(round=1, now=NOW, place="bar", intent=intent, outcome=None, entries=(entry(5), entry(6, "mira"), entry(7, "ghost")))
+    after = fold(view, event)
+    assert [line.entry.id for line in after.minds["bryn"].lines][-1] == "buf-5"
+    assert [line.entry.id for line in after.minds["mira"].lines] == ["buf-6"]
+    assert "ghost" not in after.minds
+    assert after.minds["bryn"].report.entries == 5
+    assert "buf-5" not in after.minds["bryn"].below
+
+
+def test_a_move_takes_what_is_carried_along(view: WorldView) -> None:
+    after = fold(view, EntityMoved(entity="mira", origin="bar", to="quay"))
+    assert after.world is not None
+    assert {key: e.place for key, e in after.world.entities.items()} == {"bryn": "bar", "mira": "quay", "bag": "quay", "coin": "quay"}
+
+
+def test_a_portal_that_opens_lets_sight_and_sound_through(view: WorldView) -> None:
+    after = fold(view, PortalChanged(portal="door", state="open"))
+    assert after.world is not None
+    door = after.world.portals["door"]
+    assert (door.state, door.vision, door.sound) == ("open", 9, 8)
+    locked = fold(view, PortalChanged(portal="door", state="locked")).world
+    assert locked is not None
+    assert (locked.portals["door"].vision, locked.portals["door"].sound) == (0, 5)
+
+
+def test_a_handoff_from_start_to_commit(view: WorldView) -> None:
+    view = fold(view, HandoffStarted(entity="bryn", report=REPORT, candidate_ids=("buf-1", "buf-2")))
+    assert view.chosen == "bryn"
+    assert view.mind.judging == {"buf-1", "buf-2"}
+    chunk = Chunk(source_ids=("buf-1",), content="x", importance=5)
+    view = fold(view, ChunkDecided(entity="bryn", chunk=chunk))
+    assert view.mind.chunks == (chunk,)
+    view = fold(view, HandoffCommitted(
+        entity="bryn", run=committed(added=1, pinned=1, promoted=1), ledger=(memory(),), promoted_ids=("buf-1",), forgotten_ids=(),
+        pinned_ids=("buf-2",),
+    ))
+    assert [line.entry.id for line in view.mind.lines] == ["buf-2", "buf-3", "buf-4"]
+    assert view.mind.lines[0].entry.pinned == "model"
+    assert view.mind.fresh == {"led-1"}
+    assert view.mind.report.entries == 2
+    assert not view.mind.judging
+    assert view.note.text == "Bryn: 1 kept, 1 pinned, 0 forgotten"
+    assert not settled(view).mind.fresh
+
+
+def test_a_mind_chosen_by_hand_stays(view: WorldView) -> None:
+    started = HandoffStarted(entity="bryn", report=REPORT, candidate_ids=("buf-1",))
+    assert fold(WorldView(view.world, view.names, view.minds, "mira", by_hand=True), started).chosen == "mira"
+
+
+def test_of_two_handoffs_at_once_the_first_is_followed(view: WorldView) -> None:
+    view = fold(view, HandoffStarted(entity="bryn", report=REPORT, candidate_ids=("buf-1",)))
+    view = fold(view, HandoffStarted(entity="mira", report=REPORT, candidate_ids=("buf-9",)))
+    assert view.chosen == "bryn"
+
+
+def test_a_failed_handoff_leaves_all_entries(view: WorldView) -> None:
+    view = fold(view, HandoffStarted(entity="bryn", report=REPORT, candidate_ids=("buf-1",)))
+    before = view.mind.lines
+    view = fold(view, HandoffFailed(entity="bryn", run=committed().model_copy(update={"status": "failed", "error": "No usable reply."})))
+    assert view.mind.lines == before
+    assert not view.mind.judging
+    assert "No usable reply." in view.note.text
+
+
+def test_a_pin_by_hand_shows(view: WorldView) -> None:
+    after = fold(view, PinChanged(entry=entry(3).model_copy(update={"pinned": "hand"})))
+    assert [line.entry.pinned for line in after.minds["bryn"].lines] == ["none", "none", "hand", "none"]
+
+
+def test_a_learned_name_reaches_the_player_who_learned_it(view: WorldView) -> None:
+    change = AliasChange(
+        seq=1, viewer_id="bryn", target_id="mira", old=None, new="Mira Sol", timestamp=NOW, round=1, cause="introduction",
+    )
+    after = fold(view, AliasLearned(change=change))
+    assert after.world is not None
+    assert after.world.entities["bryn"].aliases == {"mira": "Mira Sol"}
+    assert after.name("mira") == "Mira"
+    playing = WorldView(view.world, view.names, view.minds, "bryn", played="bryn")
+    assert fold(playing, AliasLearned(change=change)).name("mira") == "Mira Sol"
+    assert aside(view, AliasLearned(change=change)) == "Bryn now calls Mira “Mira Sol”."
+
+
+@pytest.mark.parametrize("event", [
+    RoundStarted(round=3, now=NOW), EntityMoved(entity="nobody", origin=None, to="bar"), PortalChanged(portal="nowhere", state="open"),
+    PinChanged(entry=entry(9, "nobody")), Trouble(text="Recall was slow."),
+])
+def test_events_about_unknown_things_do_no_harm(view: WorldView, event: EngineEvent) -> None:
+    after = fold(view, event)
+    assert after.minds == view.minds
+    assert fold(WorldView(), event).world is None
+
+
+def test_the_tally_names_what_happened_only() -> None:
+    assert tally("bryn", committed(added=3, updated=1, pinned=2, forgotten=7)) == "Bryn: 3 kept, 1 merged, 2 pinned, 7 forgotten"
