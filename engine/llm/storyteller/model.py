@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 from engine.errors import ModelError
 from engine.llm.protocol import Completion, ModelRequest, Usage
-from engine.llm.storyteller import first
 from engine.llm.storyteller.actor.actor import act
 from engine.llm.storyteller.decode.decoder import decode
+from engine.llm.storyteller.keeping.keeper import remember
 from engine.llm.storyteller.referee import judge
 from engine.llm.tokens import estimate_tokens
 from engine.records.prompts import Task
@@ -18,7 +18,7 @@ _WRITERS: Mapping[Task, Callable[[ModelRequest], str]] = {
     "actor": act,
     "decode": decode,
     "referee": judge,
-    "handoff": first.remember,
+    "handoff": remember,
 }
 
 

@@ -5,7 +5,7 @@ import re
 from engine.llm.storyteller.actor.dice import in_daylight, phrases
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.plan import Plan, Stage
-from engine.llm.storyteller.actor.speechacts import stems_of
+from engine.llm.storyteller.language.speechacts import stems_of
 
 _WHERE = re.compile(r"\bwhere(?:'s| is| are| did| has| have)\b", re.IGNORECASE)
 _WHY_SAID = re.compile(
@@ -37,7 +37,7 @@ def answer(stage: Stage, event: Event) -> Plan:
     if fact:
         return Plan(words=dice.line("answering.answer", fact=fact), to=event.who)
     others = stage.others(event.who)
-    if others and dice.share("redirect") < 0.45:
+    if others and dice.share("redirect") < 0.3:
         return Plan(words=dice.line("answering.redirect", person=dice.pick(others, "redirect to")), to=event.who)
     return Plan(words=dice.line("answering.dont_know"), to=event.who)
 

@@ -34,7 +34,8 @@ def acquaint(stage: Stage) -> Plan | None:
     """Giving one's name to a stranger one has been talking to, or asking for theirs."""
     dice, situation, scene = stage.dice, stage.situation, stage.scene
     met = [name for name in stage.others() if situation.exchange(name) >= 1 or dice.share(f"meet {name}") < 0.2]
-    strangers = [name for name in met if not situation.knows_my_name(name) and not stage.mind.foe(name)]
+    unknown = {one.name for one in scene.awake_here if not one.known}  # whom one knows by name one need not be introduced to
+    strangers = [name for name in met if name in unknown and not situation.knows_my_name(name) and not stage.mind.foe(name)]
     if strangers and scene.name and dice.due("introduce", 5):
         return introduction(stage, dice.pick(strangers, "stranger"))
     nameless = [one.name for one in scene.awake_here if one.name in met and not one.known]

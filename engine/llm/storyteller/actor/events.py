@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from engine.llm.storyteller.actor.speechacts import SpeechAct, classify, stems_of
+from engine.llm.storyteller.language.speechacts import SpeechAct, classify, stems_of
 from engine.llm.storyteller.language.verbs import reading
 
 EventKind = Literal["said", "done", "thought", "faint", "hidden"]

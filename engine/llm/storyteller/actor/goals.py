@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
-from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.persons import clause_to_face
+from engine.llm.storyteller.language.speechacts import stems_of
 from engine.llm.storyteller.phrases import lines
 
 GoalKind = Literal[

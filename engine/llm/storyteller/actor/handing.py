@@ -3,7 +3,7 @@
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.goals import Goal
 from engine.llm.storyteller.actor.plan import Plan, Stage
-from engine.llm.storyteller.actor.speechacts import stems_of
+from engine.llm.storyteller.language.speechacts import stems_of
 from engine.llm.storyteller.language.text import bare
 
 
@@ -42,6 +42,8 @@ def seek_thing(stage: Stage, goal: Goal) -> Plan | None:
     if lying is not None and dice.due(f"take {lying}", 3):
         return Plan(before=[f"take {lying}"])
     if not goal.who or not stage.situation.partner(goal.who) or stage.situation.asked_about(stems, goal.who):
+        return None
+    if not dice.due(f"ask for {goal.topic}", 3):
         return None
     return Plan(words=dice.line("asking.request", thing=goal.topic), to=goal.who, how=_quietly(stage, goal.who))
 

@@ -20,6 +20,10 @@ _ASIDE = frozenset(("name", "appearance", "label", "status", "temper", "manner",
 _SOFT = re.compile(r"\b(?:boy|girl|child|young|timid|shy|gentle|kind|nervous|afraid|frail|stooped|novice|apprentice|thin|soft|humble)\b")
 _SLY = re.compile(r"\b(?:neat|elegant|clean|ink|clerk|sly|courteous|polite|clever|pedlar|merchant|noble|smooth|officer|silver|spy)\b")
 _HARD = re.compile(r"\b(?:broad|heavy|scarred|burly|rough|stern|angry|hard|soldier|guard|tall|strong|harsh|proud|loud|captain|smith)\b")
+_TELLING = re.compile(
+    r"^(?:gave|took|handed|unlocked|locked|opened|hid|broke|struck|hit|attacked|carried|burned|showed|held out|dropped|stole|woke)\b"
+)
+"""Deeds of others that are worth telling."""
 _MERE_TALK = re.compile(r"^Somebody was speaking|^(?:\S+ ){1,6}(?:spoke|talked|said something|whispered)\b(?:(?! of | about ).)*$")
 _LONGEST = 42
 """Words of a fact as it is told."""
@@ -91,7 +95,7 @@ class Mind:
         found += [
             (capital(f"{event.who} {event.text}."), "seen")
             for event in scene.events
-            if event.kind == "done" and not event.mine and not event.failed and not event.went and len(event.text.split()) > 4
+            if event.kind == "done" and not event.mine and not event.failed and _TELLING.match(event.text)
         ]
         texts = dict.fromkeys((_short(text), source) for text, source in found if not _empty(text))
         facts: list[Fact] = []

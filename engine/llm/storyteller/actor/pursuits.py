@@ -5,9 +5,11 @@ from collections.abc import Callable
 from engine.llm.storyteller.actor.goals import Goal, GoalKind
 from engine.llm.storyteller.actor.handing import offer_thing, seek_thing
 from engine.llm.storyteller.actor.plan import Plan, Stage
-from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.persons import confessed
+from engine.llm.storyteller.language.speechacts import stems_of
 
+_WEIGHTY: tuple[GoalKind, ...] = ("threaten", "tell", "warn", "give", "get")
+"""Come before others, because they come up less often: each only once in a few rounds."""
 _WINDOW = 3
 """Rounds that one goal stays foremost."""
 
@@ -23,7 +25,9 @@ def goals_in_turn(stage: Stage) -> list[Goal]:
 
 def pursue(stage: Stage) -> Plan | None:
     """The first goal that something can be done about here and now; None when there is none."""
-    for goal in goals_in_turn(stage):
+    goals = goals_in_turn(stage)
+    weighty = [goal for goal in goals if goal.kind in _WEIGHTY]
+    for goal in [*weighty, *(goal for goal in goals if goal.kind not in _WEIGHTY)]:
         attempt = _ATTEMPTS.get(goal.kind)
         plan = attempt(stage, goal) if attempt else None
         if plan is not None:
@@ -86,7 +90,7 @@ def _threaten(stage: Stage, goal: Goal) -> Plan | None:
 
 
 def _tell(stage: Stage, goal: Goal) -> Plan | None:
-    if not _ready(stage, goal.who) or stage.situation.asked_about(goal.stems, goal.who) or not stage.dice.due(f"tell {goal.who}", 4):
+    if not _ready(stage, goal.who) or stage.situation.asked_about(goal.stems, goal.who) or not stage.dice.due(f"tell {goal.who}", 3):
         return None
     fact = stage.mind.about(goal.stems, listener=goal.who, guarded=True)
     if not fact:

@@ -8,9 +8,9 @@ from functools import cached_property
 from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller.actor.events import Event, read_events, uncapital
 from engine.llm.storyteller.actor.goals import Goal, read_goal
-from engine.llm.storyteller.actor.speechacts import stems_of
 from engine.llm.storyteller.language.names import is_name
 from engine.llm.storyteller.language.persons import gender_of
+from engine.llm.storyteller.language.speechacts import stems_of
 from engine.records.prompts import split_sections
 
 _ITEM = re.compile(r"^  - (.+)$", re.MULTILINE)

@@ -6,7 +6,7 @@ from functools import cache
 
 from engine.llm.stems import STOP_WORDS
 from engine.llm.storyteller.actor.dice import phrases
-from engine.llm.storyteller.actor.speechacts import stems_of
+from engine.llm.storyteller.language.speechacts import stems_of
 from engine.llm.storyteller.language.verbs import reading
 from engine.llm.storyteller.phrases import lines
 
@@ -29,6 +29,23 @@ def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
             continue
         return " ".join([_MINE.get(match[1].lower(), match[1].lower()), *words])
     return ""
+
+
+def frame_free(text: str) -> str:
+    """An answer without the phrase it was put into: `I will say what I know. The boat is gone.` gives its second half."""
+    for opening, ending in _frames():
+        if opening and text.startswith(opening):
+            text = text[len(opening) :].lstrip()
+        if ending and text.endswith(ending):
+            text = text[: -len(ending)].rstrip()
+    return text
+
+
+@cache
+def _frames() -> tuple[tuple[str, str], ...]:
+    lists_of_frames = (phrases("answering.answer"), phrases("answering.crack"), phrases("pressing.tell"))
+    split = [phrase.partition("{fact}") for phrases_ in lists_of_frames for phrase in phrases_]
+    return tuple((before.strip(), after.strip()) for before, _, after in split if before or after)
 
 
 @cache

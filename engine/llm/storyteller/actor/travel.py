@@ -5,7 +5,7 @@ import re
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.pursuits import goals_in_turn
 from engine.llm.storyteller.actor.scene import Exit
-from engine.llm.storyteller.actor.speechacts import stems_of
+from engine.llm.storyteller.language.speechacts import stems_of
 
 _EVERY = 7
 """Rounds between two journeys, at the least."""

@@ -101,6 +101,7 @@ def _going(base: str, rest: str, things: list[Listed], people: list[Listed], ros
         return None
     if base == "leave" and things:
         return None
+    rest = re.sub(r"^(?:my|her|his|their) way\s+", "", rest)
     if base == "go" and _NOT_WALKING.match(rest) and not find_way(rest, roster):
         return Deed("sleep") if re.match(r"(?:back )?to (?:bed|sleep)", rest) else None
     if base == "follow":
