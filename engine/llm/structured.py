@@ -69,7 +69,10 @@ def _without_thoughts(text: str) -> str:
 
 
 def _values(text: str) -> Iterator[tuple[int, object]]:
-    """Every outermost JSON object or array in a text, with its length."""
+    """Every outermost JSON object or array in a text, with its length.
+
+    Stops at one that the text ends in the middle of: what stands within it is no reply of its own.
+    """
     position = 0
     for _ in range(_MAX_STARTS):
         start = min((at for at in (text.find("{", position), text.find("[", position)) if at >= 0), default=-1)
@@ -77,11 +80,21 @@ def _values(text: str) -> Iterator[tuple[int, object]]:
             return
         try:
             value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError as error:
+            if _cut(text, start, error):
+                return
             position = start + 1
             continue
+        except RecursionError:
+            return
         yield end - start, value
         position = end
+
+
+def _cut(text: str, start: int, error: json.JSONDecodeError) -> bool:
+    """Whether JSON that begins at `start` cannot be read because the text ends too soon."""
+    begun = re.match(r'[\[{]\s*(?:["\[{\]}]|$)', text[start : start + 40]) is not None
+    return begun and (error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"))
 
 
 def _unwrapped(value: object, shape: type[BaseModel]) -> Iterator[object]:
@@ -92,7 +105,7 @@ def _unwrapped(value: object, shape: type[BaseModel]) -> Iterator[object]:
         if isinstance(inner, dict):
             yield inner
     fields = list(shape.model_fields)
-    if isinstance(value, list) and len(fields) == 1 and all(isinstance(item, dict) for item in value):
+    if isinstance(value, list) and value and len(fields) == 1 and all(isinstance(item, dict) for item in value):
         yield {fields[0]: value}
 
 

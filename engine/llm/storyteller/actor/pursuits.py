@@ -129,6 +129,15 @@ def _befriend(stage: Stage, goal: Goal) -> Plan | None:
     return Plan(words=stage.dice.line(key), to=goal.who)
 
 
+def _speak_of(stage: Stage, goal: Goal) -> Plan | None:
+    """A goal that is neither a question nor a deed here is spoken of, to the one it concerns or to a friend."""
+    others = [goal.who] if goal.who in stage.others() else [name for name in stage.others() if not stage.mind.foe(name)]
+    if not others or not stage.dice.due("aim", 4) or stage.situation.asked_about(goal.stems):
+        return None
+    to = others[stage.dice.turn(len(others), "confidant", slow=4)]
+    return Plan(words=stage.dice.line("chatting.aim", deed=confessed(goal.text, stage.scene.gender)), to=to)
+
+
 def _low(stage: Stage, name: str) -> str:
     """Quietly, now and then, when others could hear."""
     return "quietly" if stage.others(name) and stage.dice.share("low voice") < 0.3 else ""
@@ -136,5 +145,5 @@ def _low(stage: Stage, name: str) -> str:
 
 _ATTEMPTS: dict[GoalKind, Callable[[Stage, Goal], Plan | None]] = {
     "ask": _ask, "find_out": _find_out, "warn": _warn, "threaten": _threaten, "tell": _tell, "get": seek_thing, "give": offer_thing,
-    "go": _go, "listen": _listen, "avoid": _avoid, "watch": _watch, "befriend": _befriend,
+    "go": _go, "listen": _listen, "avoid": _avoid, "watch": _watch, "befriend": _befriend, "other": _speak_of,
 }  # fmt: skip

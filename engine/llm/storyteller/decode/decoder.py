@@ -183,12 +183,14 @@ class Decoder:
         opening = clause.opening
         for at, (predicate, _) in enumerate(classified):
             deed = classify(predicate, self._roster, self._last_person, self._last_thing)
-            following = classified[at + 1][1] if at + 1 < len(classified) else None
+            following = self._following(predicate, classified[at + 1][0]) if at + 1 < len(classified) else None
             if deed.thought or _mere_approach(predicate, following):
+                self._note(predicate, deed)
                 continue
             if self._reported(predicate):
                 continue
-            summary = past_summary(predicate, self._person, self._last_person)
+            it = self._last_thing if self._last_thing in deed.targets else ""
+            summary = past_summary(predicate, self._person, self._last_person, it)
             self._note(predicate, deed)
             if deed.verb == "sleep":
                 group.append((predicate, deed, self._opened(summary, opening)))
@@ -201,6 +203,11 @@ class Decoder:
                 group.append((predicate, deed, self._opened(summary, opening)))
                 opening = ""
         self._group(marked, group)
+
+    def _following(self, predicate: Predicate, then: Predicate) -> Deed:
+        """The deed that comes next, `it` and `them` meaning what this one names."""
+        things = [one.handle for one in named(predicate.rest, self._roster) if one.thing]
+        return classify(then, self._roster, self._last_person, things[-1] if things else self._last_thing)
 
     def _group(self, marked: Marked, group: list[tuple[Predicate, Deed, str]]) -> None:
         if group:

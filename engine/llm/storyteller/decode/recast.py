@@ -27,11 +27,12 @@ _OWN = {"first": r"\bmy\b", "third": r"\b(?:her|his|their|my)\b"}
 _AFTER_OBJECT = r"P\d+|the|a|an|to|with|in|on|at|from|by|for|and|as|into|out|up|down|over|back|away|aside|through|some|it|go"
 _OBJECT_END = rf"(?=$|[,.;]|\s+(?:{_AFTER_OBJECT})\b)"
 _PRONOUN = re.compile(rf"\b(?:him|them|her){_OBJECT_END}")
+_IT = re.compile(r"\bit\b(?=$|[,.;]|\s+(?:to|with|in|on|at|from|for|and|into|up|down|over|back|away|open|shut)\b)")
 _SUBJECT_VERB = re.compile(r"\b(she|he|it|they|who|that|P\d+) (\w+)\b")
 
 
-def past_summary(predicate: Predicate, person: Person, last: str = "") -> str:
-    """The predicate in the past tense without subject. `last` is the handle that `her`, `him` and `them` stand for."""
+def past_summary(predicate: Predicate, person: Person, last: str = "", thing: str = "") -> str:
+    """The predicate in the past tense without subject. `her`, `him` and `them` stand for `last`, `it` for `thing` (handles)."""
     verb = predicate.verb
     if predicate.negated:
         words = f"{'could' if predicate.modal else 'did'} not {verb.base}"
@@ -39,7 +40,8 @@ def past_summary(predicate: Predicate, person: Person, last: str = "") -> str:
         words = f"{predicate.lead} {verb.gerund if predicate.lead == 'stopped' else verb.base}"
     else:
         words = verb.past
-    text = squeezed(" ".join(part for part in (predicate.adverbs.lower(), words, predicate.rest) if part))
+    rest = _IT.sub(thing, predicate.rest) if thing else predicate.rest
+    text = squeezed(" ".join(part for part in (predicate.adverbs.lower(), words, rest) if part))
     return _of_nobody(text, person, last)
 
 

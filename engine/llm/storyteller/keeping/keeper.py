@@ -54,7 +54,7 @@ def _worth_telling(cluster: Cluster) -> list[Moment]:
     """The weightiest moments of a cluster, in order of time."""
     ranked = sorted(cluster.moments, key=lambda moment: -moment.weight)
     heaviest = ranked[0].weight
-    chosen = [moment for moment in ranked[:_SENTENCES] if moment.weight >= min(3, heaviest)]
+    chosen = [moment for moment in ranked[:_SENTENCES] if moment.weight >= min(2, heaviest)]
     return [moment for moment in cluster.moments if moment in chosen]
 
 

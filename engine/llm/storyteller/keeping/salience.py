@@ -7,7 +7,7 @@ from engine.llm.storyteller.language.speechacts import SpeechAct
 from engine.llm.storyteller.phrases import lines
 
 _BY_ACT: dict[SpeechAct, int] = {
-    "threat": 6, "accusation": 3, "introduction": 4, "warning": 4, "request": 3, "question": 1, "apology": 2, "statement": 1,
+    "threat": 6, "accusation": 3, "introduction": 4, "warning": 4, "request": 3, "question": 2, "apology": 2, "statement": 1,
     "refusal": 1, "thanks": 0, "greeting": 0, "farewell": 0, "ask_name": 1,
 }  # fmt: skip
 _PROMISE = re.compile(r"\b(?:i promise|i swear|my word|i will see|you shall have|count on me|i give you)\b")

@@ -1,0 +1,73 @@
+"""Router, observation, metering, counting and the scripted model."""
+
+import pytest
+
+from engine.errors import ModelError
+from engine.llm.meter import Meter
+from engine.llm.observed import Observed
+from engine.llm.protocol import Completion, LanguageModel, ModelRequest
+from engine.llm.router import Router
+from engine.llm.scripted import Scripted
+from engine.llm.storyteller import Storyteller
+from engine.llm.tokens import estimate_tokens
+from engine.records.prompts import Message, Task
+
+
+def ask_for(task: Task) -> ModelRequest:
+    return ModelRequest(task=task, entity="a", round=1, seed=1, messages=(Message(role="user", content="four words of it"),))
+
+
+async def test_a_task_goes_to_its_route_and_else_to_the_default() -> None:
+    default, special = Scripted(["a"]), Scripted(["b"])
+    router = Router(default, {"handoff": special})
+    assert router.model("handoff") is special
+    assert router.model("actor") is default is router.default
+
+
+async def test_a_finished_call_is_reported_once_whether_streamed_or_not() -> None:
+    seen: list[tuple[ModelRequest, Completion]] = []
+    model: LanguageModel = Observed(Scripted(["one", "two of them, in pieces"]), lambda *call: seen.append(call))
+    await model.complete(ask_for("actor"))
+    pieces = [piece async for piece in model.stream(ask_for("decode"))]
+    assert len(pieces) > 1
+    assert [(request.task, completion.text) for request, completion in seen] == [("actor", "one"), ("decode", "two of them, in pieces")]
+
+
+async def test_a_failed_or_abandoned_call_is_not_reported() -> None:
+    seen: list[object] = []
+    model = Observed(Scripted([ModelError("down"), "a long enough reply for two pieces"]), lambda *call: seen.append(call))
+    with pytest.raises(ModelError):
+        await model.complete(ask_for("actor"))
+    stream = model.stream(ask_for("actor"))
+    await anext(stream)
+    await stream.aclose()  # type: ignore[attr-defined]
+    assert seen == []
+
+
+async def test_the_meter_adds_up_by_task() -> None:
+    meter = Meter()
+    model = Observed(Scripted(["one two", "three", "four"]), meter)
+    for task in ("actor", "actor", "handoff"):
+        await model.complete(ask_for(task))
+    assert meter.by_task["actor"].calls == 2
+    assert meter.by_task["handoff"].prompt_tokens == 4
+    assert meter.total.calls == 3
+    assert "decode" not in meter.by_task
+
+
+async def test_a_script_that_runs_out_says_so() -> None:
+    model = Scripted({"actor": ["only"]})
+    assert (await model.complete(ask_for("actor"))).text == "only"
+    with pytest.raises(ModelError, match="no reply left"):
+        await model.complete(ask_for("actor"))
+    assert [request.task for request in model.requests] == ["actor", "actor"]
+
+
+async def test_the_storyteller_refuses_a_task_it_does_not_play() -> None:
+    with pytest.raises(ModelError, match="collapse"):
+        await Storyteller().complete(ask_for("collapse"))
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a b c d e", 5), ("灯台の火", 3)])
+def test_tokens_are_four_bytes_and_never_fewer_than_words(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens
