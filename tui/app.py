@@ -11,20 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segments
-from rich.traceback import Traceback
 from textual import on
 from textual.app import App, SystemCommand
 from textual.filter import LineFilter
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.commands import Commands
 from tui.host import GameHost
 from tui.screens.home import HomeScreen
 from tui.text import ControlFilter
-from tui.theme import THEMES, variables
+from tui.theme import LANTERN, THEMES, variables
 
 if TYPE_CHECKING:
+    from textual.command import Provider
+    from textual.theme import Theme
+
     from engine.files.bundled import WorldInfo
 
 _SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -39,25 +41,39 @@ def bundled() -> "Sequence[WorldInfo]":
     return bundled_worlds()
 
 
+def _commands() -> "type[Provider]":
+    from tui.commands import Commands
+
+    return Commands
+
+
+def _system_commands() -> "type[Provider]":
+    from textual.system_commands import SystemCommandsProvider
+
+    return SystemCommandsProvider
+
+
 class OthermindsApp(App[None]):
     """Home and Play. Owns no game: `host` does, and is closed by whoever made it, after the app."""
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = ["app.tcss", "screens/home.tcss"]  # one reading of styles less before the first paint
     TITLE = "Otherminds"
     DEFAULT_MODE = "home"
-    COMMANDS = App.COMMANDS | {Commands}
-    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = {_system_commands, _commands}
+    theme: Reactive[str] = Reactive(LANTERN.name)
 
     def __init__(self, host: GameHost, worlds: "Callable[[], Sequence[WorldInfo]]" = bundled, start: Path | None = None) -> None:
         super().__init__()
         self.host = host
         self._control_filter = ControlFilter()
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = THEMES[0].name
         self.add_mode("home", lambda: HomeScreen(host, worlds, start))
 
     # looks
+
+    @property
+    def available_themes(self) -> "dict[str, Theme]":
+        """Our own themes, then Textual's."""
+        return {theme.name: theme for theme in THEMES} | super().available_themes
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our colour names for themes that do not set them."""
@@ -107,6 +123,8 @@ class OthermindsApp(App[None]):
 
     def _fatal_error(self) -> None:
         """Report an unexpected error without the values of variables: they may hold keys and private text."""
+        from rich.traceback import Traceback
+
         self.bell()
         traceback = Traceback(show_locals=False, width=None, suppress=[asyncio])
         self._exit_renderables.append(Segments(self.console.render(traceback, self.console.options)))

@@ -7,8 +7,6 @@ from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
-from tui.panes.rows import STYLES
-
 if TYPE_CHECKING:
     from textual.screen import Screen
 
@@ -27,7 +25,6 @@ def key_name(key: str) -> str:
 class KeyBar(Widget):
     """Shows the bindings of what is focused, as many as fit, help always last. A click presses the key."""
 
-    COMPONENT_CLASSES = STYLES
     ALLOW_SELECT = False
     DEFAULT_CSS = """
     KeyBar { height: 1; dock: bottom; background: $footer-background; padding: 0 1; text-wrap: nowrap; text-overflow: clip; }

@@ -59,7 +59,7 @@ class Pacer:
         self._limit = limit
         self._due = 0.0
         self._piece = 0.0
-        self._hurry = False
+        self._rush = 0
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -68,26 +68,29 @@ class Pacer:
         """Take a thing in. The oldest goes when there are far too many."""
         if len(self._queue) >= self._limit:
             self._queue.popleft()
+            self._rush = max(self._rush - 1, 0)
             self.lost = True
         self._queue.append(item)
 
     def hurry(self) -> None:
-        """Let go of everything that waits now, at the next turn."""
-        self._hurry = True
+        """Let go of everything that waits now, at the next turn. What comes later keeps its pace."""
+        self._rush = len(self._queue)
 
     def take(self, now: float) -> list[Item]:
         """What may be shown by `now`, in seconds of any steady clock."""
-        if self._hurry or self.speed <= 0:
-            self._hurry = False
-            self._due = now
+        if self.speed <= 0:
+            self._rush, self._due = 0, now
             items, self._queue = list(self._queue), deque()
             return items
         self._due = max(self._due, now - 0.1)
         items = []
-        while self._queue and self._due <= now:
+        while self._queue and (self._rush or self._due <= now):
             item = self._queue.popleft()
             items.append(item)
-            self._due += self._delay(item)
+            if self._rush:
+                self._rush, self._due = self._rush - 1, now
+            else:
+                self._due += self._delay(item)
         return items
 
     def unseen_memories(self) -> "set[LedgerId]":

@@ -1,6 +1,5 @@
 """Where saves live, and the note beside each that Home can read without opening it."""
 
-import json
 import os
 import re
 from dataclasses import asdict, dataclass, field
@@ -75,6 +74,8 @@ class SaveShelf:
 
     def note(self, save: Path) -> SaveNote:
         """The note of a save. An empty one when there is none, or none that can be read."""
+        import json  # not before the first paint
+
         try:
             found = json.loads(self._note_path(save).read_text(encoding="utf-8"))
             return SaveNote(
@@ -88,6 +89,8 @@ class SaveShelf:
         """Replace the note of a save of this shelf. Other saves get none; a full disk is no reason to stop play."""
         if save.parent != self._saves:
             return
+        import json
+
         path = self._note_path(save)
         fresh = path.with_suffix(".new")
         try:

@@ -91,7 +91,9 @@ class WorldView:
     chosen: EntityId | None = None
     """Whose mind is shown."""
     by_hand: bool = False
-    """Whether the reader chose it; else the view follows handoffs."""
+    """Whether the reader chose it; else the view follows handoffs, one in a round."""
+    followed: int = -1
+    """Round in which the view went to a handoff last."""
     played: EntityId | None = None
     acting: EntityId | None = None
     prose: str = ""
@@ -110,7 +112,8 @@ class WorldView:
 
     def follows(self, entity: EntityId, starting: bool = True) -> bool:
         """Whether a handoff of `entity` that starts now, or goes on, is one the reader looks at."""
-        return entity == self.chosen or (starting and not self.by_hand and not self.mind.judging)
+        number = self.world.round if self.world else 0
+        return entity == self.chosen or (starting and not self.by_hand and not self.mind.judging and self.followed != number)
 
 
 def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, StoryLine] | None" = None) -> WorldView:
@@ -241,11 +244,11 @@ def _handoff(view: WorldView, event: HandoffStarted | ChunkDecided | HandoffComm
     owner = event.entity
     mind = view.minds.get(owner, Mind())
     note = view.note
-    chosen = view.chosen
+    chosen, followed = view.chosen, view.followed
     match event:
         case HandoffStarted(report=report, candidate_ids=candidates):
             if view.follows(owner):
-                chosen = owner
+                chosen, followed = owner, view.world.round if view.world else 0
             mind = replace(mind, judging=frozenset(candidates), chunks=(), report=report)
             note = Note(f"{capital(view.name(owner))} looks back on {count(len(candidates), 'moment')}: {report.reason}")
         case ChunkDecided(chunk=chunk):
@@ -256,9 +259,9 @@ def _handoff(view: WorldView, event: HandoffStarted | ChunkDecided | HandoffComm
         case HandoffFailed(run=run):
             mind = replace(mind, judging=frozenset(), chunks=())
             note = Note(f"{view.name(owner)}: no memory was kept or lost, the handoff failed. {run.error}", "bad")
-    if view.played not in (None, owner):  # who plays somebody hears of their own mind only
+    if owner not in (chosen, view.played):  # the story tells of the others
         note = view.note
-    return replace(view, minds={**view.minds, owner: mind}, chosen=chosen, note=note)
+    return replace(view, minds={**view.minds, owner: mind}, chosen=chosen, followed=followed, note=note)
 
 
 def _committed(mind: Mind, event: HandoffCommitted) -> Mind:

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from tui.keybar import KeyBar
-from tui.panes.rows import Row, RowList
+from tui.panes.rows import STYLES, Row, RowList
 from tui.text import plain
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class _AliasLine(Input):
 class AliasDialog(ModalScreen[str | None]):
     """Shows the timeline of an alias and takes a new one. Empty removes it, escape changes nothing."""
 
+    COMPONENT_CLASSES = STYLES
+    CSS_PATH = "dialogs.tcss"
     BINDINGS = [Binding("escape", "leave", "Leave it")]
     line = getters.query_one("#alias", Input)
 

@@ -7,10 +7,14 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.panes.rows import STYLES
+
 
 class ConfirmDialog(ModalScreen[bool]):
     """Asks before something that cannot be taken back. Only `y` says yes."""
 
+    COMPONENT_CLASSES = STYLES
+    CSS_PATH = "dialogs.tcss"
     BINDINGS = [
         Binding("y", "answer(True)", "Yes"),
         Binding("escape,n", "answer(False)", "No"),

@@ -9,6 +9,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from tui.keybar import KeyBar
+from tui.panes.rows import STYLES
 
 _MOST = 1_000
 
@@ -20,6 +21,8 @@ class _NumberLine(Input):
 class RoundsDialog(ModalScreen[int | None]):
     """Asks for a number."""
 
+    COMPONENT_CLASSES = STYLES
+    CSS_PATH = "dialogs.tcss"
     BINDINGS = [Binding("escape", "leave", "Leave it")]
 
     def compose(self) -> ComposeResult:

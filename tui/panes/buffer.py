@@ -20,7 +20,10 @@ from tui.view import Mind, MindLine, WorldView
 
 _PINS = {"hand": PIN_HAND, "model": PIN_MODEL}
 _LEGEND = f"{PIN_HAND} your pin  {PIN_MODEL} model's pin  {CANDIDATE} candidate"
-_OUTCOME = re.compile(r" \(Outcome: .*\)$")
+_DONE = " (Outcome: succeeded)"
+"""Goes without saying here. Prompts say it."""
+_FAILED = re.compile(r"\(Outcome: .*\)$")
+_WATERMARK = "watermark"
 _MODES = {"said": SPEECH, "done": DEED, "thought": THOUGHT}
 
 
@@ -62,9 +65,11 @@ The gauges count entries and tokens against their limits; the line below them sa
             return
         self.entitle(plain(new.name(new.chosen)) if new.chosen else "", _LEGEND)
         self.gauges.update(gauges(new.mind, self.size.width))
-        if old.chosen != new.chosen:
-            self.rows.scroll_home(animate=False)
         self.rows.show(rows_of(new.mind))
+        if new.mind.judging and not old.mind.judging:
+            self.rows.reveal(_WATERMARK)
+        elif old.chosen != new.chosen or (old.mind.fresh and not new.mind.fresh and not self.rows.has_focus):
+            self.rows.scroll_home(animate=False)
 
     def on_resize(self) -> None:
         """Gauges fill the width."""
@@ -115,7 +120,8 @@ def rows_of(mind: Mind) -> list[Row]:
     above = [line for line in mind.lines if line.entry.id not in mind.below]
     below = [line for line in mind.lines if line.entry.id in mind.below]
     rows = _section(above, mind)
-    rows.append(Row(Content.styled("▲ safe   watermark   candidates ▼", ".candidate"), lead=Content.styled("── ", ".rule"), rule="─"))
+    mark = Content.styled("▲ safe   watermark   candidates ▼", ".candidate")
+    rows.append(Row(mark, lead=Content.styled("── ", ".rule"), rule="─", name=_WATERMARK))
     if below:
         return rows + _section(below, mind)
     return [*rows, Row(Content.styled("Nothing has sunk this far.", ".quiet"), lead=Content("   "))]
@@ -142,7 +148,7 @@ def _entry(line: MindLine, mind: Mind, number: int) -> Row:
     text = ".thought" if entry.mode == "thought" else ".deed"
     lead = Content.assemble((f"{mark} ", style), (f"{_MODES[entry.mode]} ", ".quiet"))
     tail = Content.styled(f"memory {number}", ".good") if number else Content.styled("judged", ".candidate") if judged else Content("")
-    body = Content.styled(plain(line.text) or "…", text).highlight_regex(_OUTCOME, style=".quiet")
+    body = Content.styled(plain(line.text).removesuffix(_DONE) or "…", text).highlight_regex(_FAILED, style=".bad")
     return Row(body, lead=lead, tail=tail, key=entry.id, tint="lit" if judged else "")
 
 

@@ -20,7 +20,6 @@ from tui.glyphs import LOCKED, OPEN, SHUT_LEVEL, SHUT_UPRIGHT
 from tui.panes.chart import BACK, EAST, NORTH, SOUTH, STEPS, WEST, Box, Chart, Point, Way, fitting_chart
 from tui.panes.pane import Pane
 from tui.panes.reach import Reach, reach
-from tui.panes.rows import STYLES
 from tui.text import plain, short_name
 from tui.view import WorldView
 
@@ -40,7 +39,6 @@ Cell = tuple[str, str]
 class MapCanvas(ScrollView, can_focus=True):
     """The drawn map. Scrolls both ways."""
 
-    COMPONENT_CLASSES = STYLES
     BINDINGS = [
         Binding("up,k", "scroll_up", "Up", show=False), Binding("down,j", "scroll_down", "Down", show=False),
         Binding("left,h", "scroll_left", "Left", show=False), Binding("right,l", "scroll_right", "Right", show=False),
@@ -74,7 +72,7 @@ class MapCanvas(ScrollView, can_focus=True):
         return Strip(segments).crop_extend(self.scroll_offset.x, self.scroll_offset.x + self.size.width, base)
 
     def _segment(self, text: str, style: str) -> Segment:
-        return Segment(text, (self.get_visual_style(style) if style else self.visual_style).rich_style)
+        return Segment(text, (self.visual_style + self._get_style(f".{style}") if style else self.visual_style).rich_style)
 
 
 class MapPane(Pane):

@@ -8,14 +8,13 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.panes.rows import STYLES, RowList
+from tui.panes.rows import RowList
 from tui.view import WorldView
 
 
 class Pane(Vertical):
     """A titled frame around a list. Draws one view, reports what the reader does, knows no other pane."""
 
-    COMPONENT_CLASSES = STYLES
     NUMBER: ClassVar[int] = 0
     """The key that leads here."""
     TITLE: ClassVar[str] = ""

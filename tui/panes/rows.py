@@ -18,10 +18,10 @@ from tui.glyphs import CURSOR
 
 EMPTY = Content("")
 STYLES = {
-    "speech", "thought", "deed", "name", "quiet", "head", "good", "bad", "key", "lit", "fresh", "pick", "refused", "candidate", "bar",
-    "bar-rest", "rule", "quote", "edge", "lamp", "place",
+    "speech", "thought", "deed", "name", "quiet", "head", "good", "bad", "key", "candidate", "bar", "bar-rest", "rule", "quote", "edge",
+    "lamp", "place",
 }
-"""Names of the text styles that `app.tcss` defines and rows use as `.speech`."""
+"""Names of the text styles that `app.tcss` defines and texts use as `.speech`. Screens carry them for all that is on them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +35,8 @@ class Row:
     """Stands at the right end of the first line. The body wraps before it."""
     key: str = ""
     """Rows with a key can be chosen."""
+    name: str = ""
+    """By which a pane can bring it into sight."""
     tint: str = ""
     """Component class that colours the whole row."""
     rule: str = ""
@@ -56,7 +58,7 @@ class _Wrapped:
 class RowList(ScrollView, can_focus=True):
     """Rows of text. Wraps each row once, holds its place, and follows its end when asked to."""
 
-    COMPONENT_CLASSES = STYLES
+    COMPONENT_CLASSES = {"lit", "fresh", "pick"}
     DEFAULT_CSS = """
     RowList {
         height: 1fr; padding: 0; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
@@ -232,6 +234,12 @@ class RowList(ScrollView, can_focus=True):
                 end = self._wrapped.first[index + 1] if index + 1 < len(self._wrapped.first) else len(self._wrapped.strips)
                 self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True, x_axis=False)
                 return
+
+    def reveal(self, name: str) -> None:
+        """Bring the row of this name to the upper third, so that what follows it is in sight."""
+        for index, row in enumerate(self._rows):
+            if row.name == name and index < len(self._wrapped.first):
+                self.scroll_to(y=self._wrapped.first[index] - self.size.height // 4, animate=False, force=True, immediate=True)
 
     def _step(self, by: int) -> None:
         keys = self.keys

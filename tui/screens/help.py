@@ -10,12 +10,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Markdown, Static
 
 from tui.keybar import KeyBar, key_name
+from tui.panes.rows import STYLES
 
 
 class HelpScreen(ModalScreen[None]):
     """A page over the screen it explains. Its text is ours, never a world's or a model's."""
 
-    CSS_PATH = "help.tcss"
+    COMPONENT_CLASSES = STYLES
+    CSS_PATH = ["../dialogs/dialogs.tcss", "help.tcss"]
     BINDINGS = [
         Binding("escape,q,question_mark,enter", "close", "Back", key_display="esc"),
         Binding("up,k", "scroll(-1)", "Up", show=False),

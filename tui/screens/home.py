@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
 from engine.errors import OthermindsError, WorldFileError
-from tui.dialogs.confirm import ConfirmDialog
 from tui.glyphs import REFUSED
 from tui.host import GameHost
 from tui.keybar import KeyBar
@@ -35,9 +34,7 @@ class HomeScreen(Screen[None]):
     """The first screen. One key starts the demo."""
 
     COMPONENT_CLASSES = STYLES
-    CSS_PATH = "home.tcss"
     AUTO_FOCUS = "#choices"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     HELP = """\
 Choose on the left, read about it on the right.
 
@@ -56,7 +53,7 @@ Choose on the left, read about it on the right.
         """A game has been opened: time to play it."""
 
     choices = getters.query_one("#choices", RowList)
-    preview = getters.query_one("#preview-text", Static)
+    preview = getters.query_one("#preview", RowList)
     status = getters.query_one("#home-status", Static)
 
     def __init__(self, host: GameHost, worlds: "Callable[[], Sequence[WorldInfo]]", start: Path | None = None) -> None:
@@ -70,16 +67,12 @@ Choose on the left, read about it on the right.
 
     def compose(self) -> ComposeResult:
         """Title, choices, preview."""
-        with Vertical(id="masthead"):
-            yield Static(_TITLE, id="masthead-title", markup=False)
-            yield Static(_LINE, id="masthead-line", markup=False)
+        yield Static(Content.assemble((_TITLE, ".head"), "\n", (_LINE, ".quiet")), id="masthead")
         with Horizontal(id="home-body"):
-            with Vertical(id="choices-pane", classes="pane") as choices:
-                choices.border_title = Content("Begin")
-                yield RowList(id="choices")
-            with VerticalScroll(id="preview", classes="pane", can_focus=False) as preview:
-                preview.border_title = Content("About")
-                yield Static(id="preview-text", markup=False)
+            for key, title in (("choices", "Begin"), ("preview", "About")):
+                rows = RowList(id=key, classes="pane")
+                rows.border_title = Content(title)
+                yield rows
         yield Static(id="home-status", markup=False)
         yield KeyBar()
 
@@ -136,11 +129,15 @@ Choose on the left, read about it on the right.
 
     def _describe(self, key: str) -> None:
         if (save := self._save(key)) is not None:
-            self.preview.update(about_save(save))
+            self._about(about_save(save))
         elif (world := self._world(key)) is not None:
-            self.preview.update(about_world(world, demo=key == "demo"))
+            self._about(about_world(world, demo=key == "demo"))
         else:
-            self.preview.update(Content("Reading the worlds…" if self._worlds is None else "There is no world here."))
+            self._about([Content("Reading the worlds…" if self._worlds is None else "There is no world here.")])
+
+    def _about(self, lines: Sequence[Content]) -> None:
+        self.preview.show([Row(line) for line in lines])
+        self.preview.scroll_home(animate=False)
 
     def _world(self, key: str) -> "WorldInfo | None":
         """The world of a row; the demo for the demo's row."""
@@ -187,6 +184,8 @@ Choose on the left, read about it on the right.
             if yes:
                 self._delete(save)
 
+        from tui.dialogs.confirm import ConfirmDialog
+
         name = plain(save.note.world) or save.path.stem
         question = f"Delete the save of {name}, round {save.note.round}? It cannot be brought back.\n{save.path}"
         self.app.push_screen(ConfirmDialog("Delete this save?", question, "delete it"), answered)
@@ -229,7 +228,7 @@ Choose on the left, read about it on the right.
             else:
                 await self._host.open_save(path)
         except WorldFileError as error:
-            self.preview.update(Content("\n".join([plain(str(error)), "", *(plain(str(problem)) for problem in error.problems)])))
+            self._about([Content(plain(line)) for line in (str(error), "", *map(str, error.problems))])
             self.problem(f"{path.name}: {count(len(error.problems), 'mistake')} in the world's files, listed on the right.")
         except OthermindsError as error:
             self.problem(str(error))
@@ -251,9 +250,9 @@ def _warm_up() -> None:
     import tui.screens.play  # noqa: F401
 
 
-def about_world(world: "WorldInfo", *, demo: bool) -> Content:
+def about_world(world: "WorldInfo", *, demo: bool) -> list[Content]:
     """What a world is about and what happens next."""
-    lines = [Content.styled(plain(world.name), "bold"), Content("")]
+    lines = [Content.styled(plain(world.name), ".name"), Content("")]
     lines += [Content(line) for line in prose(world.description)]
     lines += [Content("")]
     if demo:
@@ -264,18 +263,18 @@ def about_world(world: "WorldInfo", *, demo: bool) -> Content:
         ]
     else:
         lines.append(Content("enter starts a new game."))
-    return Content("\n").join(lines)
+    return lines
 
 
-def about_save(save: SaveInfo) -> Content:
+def about_save(save: SaveInfo) -> list[Content]:
     """How far a game has come."""
     note = save.note
     if not note.world:
-        return Content(f"{save.path.name}\n\nA save without a note beside it. enter goes on with it.")
+        return [Content(save.path.name), Content(""), Content("A save without a note beside it. enter goes on with it.")]
     played = f"You play {plain(note.played_name)}." if note.played_name else "You are watching."
-    lines = [Content.styled(plain(note.world), "bold"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played), Content("")]
+    lines = [Content.styled(plain(note.world), ".name"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played), Content("")]
     for line in note.lines:
-        lines += [Content.styled(plain(line), "italic")]
+        lines.append(Content.styled(plain(line), ".place"))
     lines += [Content(""), Content("enter goes on. x deletes it."), Content(""), Content(plain(str(save.path)))]
-    return Content("\n").join(lines)
+    return lines
 

@@ -16,6 +16,7 @@ from tui.panes.map import MapPane
 from tui.panes.pane import Pane
 from tui.panes.people import PeoplePane
 from tui.panes.prompt import PromptPane
+from tui.panes.rows import STYLES
 from tui.panes.story import StoryPane
 from tui.screens.byhand import ByHandScreen
 from tui.screens.playbars import PaneBar, StatusLine, TopBar
@@ -30,6 +31,7 @@ _WIDE, _MEDIUM, _TALL = 140, 100, 32
 class PlayScreen(ByHandScreen):
     """A game being watched or played."""
 
+    COMPONENT_CLASSES = STYLES
     CSS_PATH = "play.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_MEDIUM, "-medium"), (_WIDE, "-wide")]
     AUTO_FOCUS = "#transcript"

@@ -9,7 +9,6 @@ from textual.widget import Widget
 
 from tui.glyphs import REFUSED
 from tui.host import date_words
-from tui.panes.rows import STYLES
 from tui.text import count, plain
 from tui.view import Note, WorldView
 
@@ -17,7 +16,6 @@ from tui.view import Note, WorldView
 class _Line(Widget):
     """One line of text."""
 
-    COMPONENT_CLASSES = STYLES
     ALLOW_SELECT = False
     DEFAULT_CSS = "_Line { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
     view: reactive[WorldView] = reactive(WorldView())

@@ -57,7 +57,7 @@ class ReadingScreen(Screen[None]):
         agents = game.world.agents()
         chosen = game.played or (agents[0].id if agents else None)
         note = Note("" if game.world.round == 0 else f"Round {game.world.round}. n goes on.")
-        self.view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, game.played, note=note)
+        self.view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played, note=note)
         self.host.chosen = chosen
         self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
         self.set_interval(_RATE, self.tick)
