@@ -38,11 +38,11 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     """
     _check_unchanged(conn, store, proposal)
     holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
-    fates = _fates(proposal, holding)
-    run = store.handoffs.add(conn, _run(world, proposal, fates))
+    fates, chunks = _fates(proposal, holding), _news(conn, store, proposal)
+    run = store.handoffs.add(conn, _run(world, proposal, fates, [chunk for chunk, _ in chunks]))
     written: list[LedgerEntry] = []
     home: dict[BufferId, LedgerId] = dict(holding)
-    for chunk, vector in zip(proposal.chunks, proposal.vectors, strict=True):
+    for chunk, vector in chunks:
         entry = _write(conn, store, proposal, chunk, run.id, holding)
         store.embeddings.put(conn, "ledger", entry.id, proposal.embedder, proposal.dim, vector)
         written.append(entry)
@@ -92,6 +92,22 @@ def _check_unchanged(conn: sqlite3.Connection, store: Store, proposal: Proposal)
         raise HandoffError(f"{what} changed while the handoff was being decided.", "Nothing was written; the next round tries again.")
 
 
+def _news(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> list[tuple[Chunk, bytes]]:
+    """Chunks with their vectors, without those that say of a standing thread just what the ledger says already."""
+    held = {entry.id: entry for entry in store.ledger.get(conn, [c.updates for c in proposal.chunks if c.updates])}
+
+    def repeats(chunk: Chunk) -> bool:
+        entry = held.get(chunk.updates or "")
+        return (
+            entry is not None
+            and (entry.content, set(entry.quotes), entry.importance) == (chunk.content, set(chunk.quotes), chunk.importance)
+            and set(entry.involved_entity_ids) == set(chunk.involved_entity_ids)
+            and set(chunk.source_ids) <= set(store.ledger.sources(conn, entry.id))
+        )
+
+    return [(chunk, vector) for chunk, vector in zip(proposal.chunks, proposal.vectors, strict=True) if not repeats(chunk)]
+
+
 def _fates(proposal: Proposal, holding: Mapping[BufferId, LedgerId]) -> _Fates:
     """Sources of retained chunks stay; other sources, and threads let go of that the ledger holds, are promoted; the rest is forgotten."""
     retained = {source for chunk in proposal.chunks if chunk.retain for source in chunk.source_ids}
@@ -103,13 +119,13 @@ def _fates(proposal: Proposal, holding: Mapping[BufferId, LedgerId]) -> _Fates:
     return _Fates(pinned, promoted, tuple(entry for entry in leaving if entry.id not in gone))
 
 
-def _run(world: World, proposal: Proposal, fates: _Fates) -> HandoffRun:
-    updated = sum(chunk.updates is not None for chunk in proposal.chunks)
+def _run(world: World, proposal: Proposal, fates: _Fates, chunks: Sequence[Chunk]) -> HandoffRun:
+    updated = sum(chunk.updates is not None for chunk in chunks)
     return HandoffRun(
         id="", owner_id=proposal.owner_id, round=world.round, timestamp=world.now, trigger=proposal.trigger,
         reason=proposal.report.reason, status="committed", candidate_ids=tuple(entry.id for entry in proposal.candidates),
         prompt=proposal.prompt, reply=proposal.reply, model=proposal.model, template=proposal.template, notes=proposal.notes,
-        added=len(proposal.chunks) - updated, updated=updated, promoted=len(fates.promoted), forgotten=len(fates.forgotten),
+        added=len(chunks) - updated, updated=updated, promoted=len(fates.promoted), forgotten=len(fates.forgotten),
         pinned=len(fates.pinned),
     )
 

@@ -113,6 +113,18 @@ async def test_a_pinned_thread_updates_its_ledger_entry_until_the_model_lets_go(
     assert {a.entry.id: a.ledger_id for a in archived if a.fate == "promoted"}["buf-000001"] == first.id
 
 
+async def test_a_thread_told_again_in_the_same_words_is_not_written_again(desk: Desk, wire: Any) -> None:
+    await desk.old_pool()
+    same = wire.chunk(["M1"], "P2 is hunted by the harbour master.", quotes=["Have you a room?"], retainInBuffer=True)
+    engine = desk.engine(wire.reply(same), wire.reply(same, wire.chunk(["M2"], "Somebody spoke of a drum.")))
+    await engine.run_all(desk.world)
+    [first] = await desk.ledger()
+    await desk.fill(desk.inn.talk(5, oldest=279, newest=270))
+    [run] = await engine.run_all(desk.world)
+    assert (run.added, run.updated, run.pinned) == (1, 0, 1)
+    assert first in await desk.ledger()
+
+
 async def test_a_thread_told_in_part_keeps_its_older_account(desk: Desk, wire: Any) -> None:
     await desk.old_pool()
     engine = desk.engine(
