@@ -109,8 +109,7 @@ Choose on the left, read about it on the right.
         if self._worlds is None:
             rows.append(Row(Content.styled("looking…", ".quiet"), lead=Content("  ")))
         for world in self._worlds or ():
-            tail = Content.styled("new game", ".quiet")
-            rows.append(Row(Content(plain(world.name)), lead=Content("  "), tail=tail, key=f"world:{world.slug}"))
+            rows.append(Row(Content(plain(world.name)), lead=Content("  "), key=f"world:{world.slug}"))
         rows += [Row(Content("")), Row(Content.styled("Saves", ".head"))]
         if not self._saves:
             rows.append(Row(Content.styled("None yet. Every game saves itself.", ".quiet"), lead=Content("  ")))
