@@ -72,7 +72,7 @@ def evade(stage: Stage, event: Event) -> Plan:
         named = topics and dice.share("dread topic") < 0.5
         thought = dice.line("thoughts.secret_topic", topic=dice.pick(topics, "topic")) if named else dice.line("thoughts.dread")
     before = [dice.line("stage.nervous")] if dice.share("nervous") < 0.35 else []
-    if pressure >= 5 and mind.confession and dice.share("crack") < 0.3 and not mind.foe(event.who):
+    if pressure >= 3 and mind.confession and dice.share("crack") < 0.12 and not mind.foe(event.who):
         return Plan(words=dice.line("answering.crack", fact=mind.confession), to=event.who, tone="whisper")
     if pressure >= 4 and mind.manner != "soft" and dice.share("anger") < 0.6:
         return Plan(before, dice.line("answering.anger"), event.who, thought=thought)

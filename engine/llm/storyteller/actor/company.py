@@ -2,9 +2,11 @@
 
 import re
 
+from engine.llm.storyteller.actor.dice import is_stock
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.replies import introduction
+from engine.llm.storyteller.language.persons import confessed
 from engine.llm.storyteller.language.text import capital, sentences
 
 _WEIGHTY = re.compile(
@@ -73,6 +75,7 @@ def confront(stage: Stage) -> Plan | None:
         event
         for event in stage.scene.events
         if event.kind == "said" and not event.mine and not event.to_me and event.whom and _quotable(event) and situation.partner(event.who)
+        if event.fresh or event.act == "threat"
     ]
     heard = [event for event in heard if not _repeated(stage, event)]
     heard = [event for event in heard if len(stage.scene.matter(quotable(event.text))) >= 2]
@@ -140,7 +143,7 @@ def chat(stage: Stage) -> Plan | None:
         return Plan(words=dice.line("asking.ask_small"), to=to, tone="ask")
     topics = [goal.topic for goal in stage.scene.goals if goal.topic and goal.kind in ("find_out", "ask")]
     if topics and kind < 0.65:
-        return Plan(words=dice.line("chatting.remark_goal", topic=dice.pick(topics, "remark topic")), to=to)
+        return Plan(words=dice.line("chatting.remark_goal", topic=confessed(dice.pick(topics, "remark topic"), stage.scene.gender)), to=to)
     if stage.scene.things and kind < 0.75:
         return Plan(words=dice.line("chatting.thing", thing=dice.pick(stage.scene.things, "thing to remark on")), to=to)
     return Plan(words=dice.line("chatting.remark"), to=to)
@@ -170,7 +173,7 @@ def quotable(words: str) -> str:
 def _quotable(event: Event) -> bool:
     """Whether a speech is worth repeating and can be: one that quotes a third is not."""
     nested = re.search(r"(?:^|\s)'\w", event.text)
-    return nested is None and 4 <= len(quotable(event.text).split()) <= 20
+    return nested is None and not is_stock(event.text) and 4 <= len(quotable(event.text).split()) <= 20
 
 
 def _repeated(stage: Stage, event: Event) -> bool:

@@ -85,6 +85,21 @@ def in_daylight(phrase: str) -> str:
     return phrase
 
 
+def is_stock(text: str) -> bool:
+    """Whether a text is a phrase of the lists, with nothing in it that somebody knew or wanted to know."""
+    said = _key(text)
+    return any(gist in said for gist in _stock())
+
+
+@cache
+def _stock() -> tuple[str, ...]:
+    """Gists of the phrases of talk that carry no matter of their own."""
+    files = ("names", "answering", "pressing", "chatting")
+    told = [phrase for file in files for items in lists(file).values() for phrase in items]
+    idle = [phrase for phrase in told if not re.search(r"\{(?:fact|clause|topic|quote)", phrase)]
+    return tuple(gist for phrase in idle if len(gist := _gist(phrase)) > 12)
+
+
 @cache
 def _gist(phrase: str) -> str:
     """The longest part of a phrase between its slots, to know it by again."""

@@ -11,7 +11,8 @@ from engine.llm.storyteller.language.speechacts import stems_of
 from engine.llm.storyteller.phrases import lines
 
 GoalKind = Literal[
-    "ask", "find_out", "tell", "warn", "threaten", "keep", "get", "give", "go", "listen", "avoid", "watch", "befriend", "other",
+    "ask", "find_out", "tell", "warn", "threaten", "keep", "get", "give", "go", "listen", "avoid", "watch", "befriend", "persuade",
+    "other",
 ]  # fmt: skip
 
 _EMBEDDED = r"(?P<clause>(?:who|whom|whose|what|when|where|why|how|whether|if|which)\b.+)"

@@ -8,6 +8,8 @@ from engine.llm.storyteller.actor.travel import to_bed
 from engine.llm.storyteller.language.persons import confessed, habit_of_oneself
 from engine.llm.storyteller.phrases import lines, lists
 
+_HABITUAL = (0.0, 0.15, 0.25, 0.35, 0.45)
+"""Share of idle moments given to habits, by how many there are: a single one would soon be a tic."""
 _RESTING = re.compile(r"^(?:sit|stand|lie|lean|wait|stay|sleep|rest|kneel|hang|keep)\b")
 
 
@@ -71,8 +73,11 @@ def _tail(dice: Dice, deed: str) -> str:
 
 def _deed(stage: Stage) -> str:
     scene, dice = stage.scene, stage.dice
+    ajar = [way.door for way in scene.ways if way.state == "open" and re.search(r"\b(?:door|hatch|gate|shutter)\b", way.door)]
+    if ajar and scene.here and dice.due("shut it", 13):
+        return f"close {ajar[0]}"
     kind = dice.share("idle")
-    if kind < 0.45 and (custom := habit(stage)):
+    if kind < _HABITUAL[min(len(scene.habits), len(_HABITUAL) - 1)] and (custom := habit(stage)):
         return custom
     if scene.beyond and kind < 0.52:
         return dice.line("stage.look_beyond", person=dice.pick(scene.beyond, "beyond").name)
@@ -105,7 +110,7 @@ def thought(stage: Stage) -> str:
         if goal.kind == "find_out" and goal.clause:
             return dice.line("thoughts.goal_clause", clause=confessed(goal.clause, scene.gender))
         if goal.kind in ("ask", "get", "find_out") and goal.topic:
-            return dice.line("thoughts.goal_topic", topic=goal.topic)
+            return dice.line("thoughts.goal_topic", topic=confessed(goal.topic, scene.gender))
         if goal.kind != "ask":
             return dice.line("thoughts.goal_deed", deed=confessed(goal.text, scene.gender))
     if scene.late and kind < 0.6:
@@ -115,4 +120,6 @@ def thought(stage: Stage) -> str:
         return dice.line("thoughts.fondness" if mind.friend(person) and kind < 0.68 else "thoughts.person", person=person)
     if not scene.here and kind < 0.85:
         return dice.line("thoughts.alone")
-    return dice.line("thoughts.place", place=scene.place) if kind < 0.82 else dice.line("thoughts.quiet")
+    if kind < 0.82:
+        return dice.line("thoughts.place", place=scene.place, where=f"{scene.where} {scene.place}")
+    return dice.line("thoughts.quiet")

@@ -113,16 +113,24 @@ class Mind:
         told = [event.stems for event in self._scene.events if event.kind == "said"]
         best: tuple[float, Fact] | None = None
         for fact in self.facts:
+            if not self._would_tell(fact):
+                continue
             common = fact.stems & stems
             weight = sum(1 / self._rarity[stem] for stem in common)
             if not common or (fact.guarded and not guarded) or (weight < 0.5 and len(common) < 2):
                 continue
-            if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told):
+            if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told) or _old_news(fact.text, listener):
                 continue
             score = weight + len(common) + {"memory": 0.5, "known": 0.0, "seen": -0.5, "self": 0.0}[fact.source]
             if best is None or score > best[0]:
                 best = score, fact
         return to_face(best[1].text, listener) if best else ""
+
+    def _would_tell(self, fact: Fact) -> bool:
+        """What everybody knows not everybody thinks of: each has its own half of it."""
+        if fact.source != "known" or len(self._scene.knowledge) < 3:
+            return True
+        return self._dice.lasting(f"tells {fact.text}") < 0.5
 
     def trade(self) -> str:
         """What it does in the world, in its own mouth; empty when nothing is written."""
@@ -152,6 +160,12 @@ def _short(text: str) -> str:
         kept.append(sentence)
     said = " ".join(kept).replace('"', "'").replace("*", "").strip()
     return capital(said if said[-1:] in ".!?…'" else f"{said}.")
+
+
+def _old_news(text: str, listener: str) -> bool:
+    """Whether a memory only tells that somebody asked: no answer, and least of all to the one who did the asking."""
+    face = to_face(text, listener)
+    return "said that" not in face and re.search(r"^I (?:asked|pressed)\b|\byou (?:asked|pressed)\b", face) is not None
 
 
 def _empty(text: str) -> bool:

@@ -65,7 +65,8 @@ def _find_out(stage: Stage, goal: Goal) -> Plan | None:
     if goal.clause:
         clause = confessed(goal.clause, stage.scene.gender)
         return Plan(words=stage.dice.line("asking.ask_anyone", clause=clause), to=whom, tone="ask")
-    return Plan(words=stage.dice.line("asking.ask_topic", topic=goal.topic), to=whom, tone="ask")
+    topic = confessed(goal.topic, stage.scene.gender)
+    return Plan(words=stage.dice.line("asking.ask_topic", topic=topic), to=whom, tone="ask")
 
 
 def _warn(stage: Stage, goal: Goal) -> Plan | None:
@@ -129,6 +130,12 @@ def _befriend(stage: Stage, goal: Goal) -> Plan | None:
     return Plan(words=stage.dice.line(key), to=goal.who)
 
 
+def _persuade(stage: Stage, goal: Goal) -> Plan | None:
+    if not _ready(stage, goal.who) or stage.situation.asked_about(goal.stems, goal.who) or not stage.dice.due("persuade", 3):
+        return None
+    return Plan(words=stage.dice.line("asking.persuade", deed=confessed(goal.deed, stage.scene.gender)), to=goal.who, tone="ask")
+
+
 def _speak_of(stage: Stage, goal: Goal) -> Plan | None:
     """A goal that is neither a question nor a deed here is spoken of, to the one it concerns or to a friend."""
     others = [goal.who] if goal.who in stage.others() else [name for name in stage.others() if not stage.mind.foe(name)]
@@ -145,5 +152,5 @@ def _low(stage: Stage, name: str) -> str:
 
 _ATTEMPTS: dict[GoalKind, Callable[[Stage, Goal], Plan | None]] = {
     "ask": _ask, "find_out": _find_out, "warn": _warn, "threaten": _threaten, "tell": _tell, "get": seek_thing, "give": offer_thing,
-    "go": _go, "listen": _listen, "avoid": _avoid, "watch": _watch, "befriend": _befriend, "other": _speak_of,
+    "go": _go, "listen": _listen, "avoid": _avoid, "watch": _watch, "befriend": _befriend, "persuade": _persuade, "other": _speak_of,
 }  # fmt: skip

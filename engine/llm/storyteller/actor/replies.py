@@ -7,7 +7,7 @@ from engine.llm.storyteller.actor.dice import phrases
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.handing import requested
 from engine.llm.storyteller.actor.plan import Plan, Stage
-from engine.llm.storyteller.actor.topics import topic_of
+from engine.llm.storyteller.actor.topics import owns_up, topic_of
 
 _UNDER_ANOTHER_NAME = re.compile(r"\b(?:false name|real name|alias|impostor|disguise|in hiding|not who|hides? (?:his|her|their) name)\b")
 _LONG = 5
@@ -20,6 +20,8 @@ def reply(stage: Stage) -> Plan | None:
     if event is None:
         return None
     turns = stage.situation.exchange(event.who)
+    if owns_up(event.text):
+        return _confided(stage, event)
     match event.act:
         case "ask_name":
             return _name(stage, event)
@@ -41,6 +43,13 @@ def reply(stage: Stage) -> Plan | None:
             return Plan(words=stage.dice.line("names.farewell_back"), to=event.who) if turns < _LONG else None
         case _:
             return _heard(stage, event, turns)
+
+
+def _confided(stage: Stage, event: Event) -> Plan:
+    """Somebody has owned up to something."""
+    dice = stage.dice
+    thought = dice.line("thoughts.heard", person=event.who) if dice.share("confided") < 0.5 else ""
+    return Plan(before=[dice.line("stage.recoil")], words=dice.line("answering.confessed_to"), to=event.who, thought=thought)
 
 
 def _name(stage: Stage, event: Event) -> Plan:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import cache
 
 from engine.llm.stems import STOP_WORDS
-from engine.llm.storyteller.actor.dice import phrases
+from engine.llm.storyteller.actor.dice import is_stock, phrases
 from engine.llm.storyteller.language.speechacts import stems_of
 from engine.llm.storyteller.language.verbs import reading
 from engine.llm.storyteller.phrases import lines
 
 _PHRASE = re.compile(
-    r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+((?:[a-z][\w'\u2019-]*\s+){0,2}?[a-z][\w'\u2019-]{2,})\b(?!\s+[A-Z])"
+    r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+((?:[a-z][\w'\u2019-]*\s+){0,2}[a-z][\w'\u2019-]{2,})\b"
 )
 _MINE = {"my": "your", "your": "my", "our": "your", "a": "the", "an": "the", "this": "the", "that": "the"}
 _VAGUE = frozenset(lines("vague_nouns"))
@@ -22,6 +22,8 @@ def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
 
     People are no topics, and nor is what stands in `not_in`.
     """
+    if is_stock(text):
+        return ""
     known = stems_of(not_in) | stems_of(" ".join(people)) | _frame_stems()
     for match in _PHRASE.finditer(text):
         words = _trimmed(match[2].split())
@@ -39,6 +41,12 @@ def frame_free(text: str) -> str:
         if ending and text.endswith(ending):
             text = text[: -len(ending)].rstrip()
     return text
+
+
+def owns_up(text: str) -> bool:
+    """Whether a speech is a confession in the storyteller's own manner."""
+    openings = (phrase.partition("{fact}")[0].strip() for phrase in phrases("answering.crack"))
+    return text.startswith(tuple(opening for opening in openings if opening))
 
 
 @cache

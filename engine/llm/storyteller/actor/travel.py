@@ -9,7 +9,7 @@ from engine.llm.storyteller.language.speechacts import stems_of
 
 _EVERY = 7
 """Rounds between two journeys, at the least."""
-_EVERY_ALONE = 3
+_EVERY_ALONE = 5
 _STATES = ("open", "closed", "locked")
 _BED = re.compile(r"\b(?:bed|bedroom|room|loft|cabin|quarters|bunk|dormitory|chamber|berth|home|hut|cottage|tent)s?\b")
 
@@ -129,12 +129,15 @@ def _any_way(stage: Stage) -> Exit | None:
 
 def _go(stage: Stage, way: Exit) -> Plan | None:
     scene, dice = stage.scene, stage.dice
-    if (scene.place, way.place) in {event.went for event in stage.situation.fresh if event.mine and event.went}:
+    if (scene.place, way.place) in {event.went for event in scene.events if event.mine and event.went}:
         return None
     if way.state == "locked":
         return _locked(stage, way)
     talked = [name for name in stage.others() if stage.situation.exchange(name) >= 2]
-    plan = Plan(after=[dice.line("stage.go", place=way.place)])
+    going = dice.line("stage.go", place=way.place)
+    if way.state == "closed" and dice.due("leave it open", 9):
+        going = f"open {way.door} and go to {way.place}"  # it stays open: others will hear more than they should
+    plan = Plan(after=[going])
     if talked and dice.share("farewell") < 0.5:
         plan.words, plan.to = dice.line("names.farewell"), talked[-1]
     return plan

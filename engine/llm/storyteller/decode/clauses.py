@@ -137,7 +137,7 @@ def _starts_predicate(rest: str, forms: tuple[Form, ...]) -> bool:
         return False
     word, after = words[0].strip(",.;"), words[1] if len(words) > 1 else ""
     found = reading(word, *forms)
-    if found is None or _NOT_FOLLOWS.match(after):
+    if found is None or _NOT_FOLLOWS.match(after) or (word == "close" and after.startswith(("to ", "by "))):
         return False
     return not found.nounish or _FOLLOWS_VERB.match(after) is not None
 
