@@ -6,10 +6,24 @@ from engine.llm.storyteller.actor.dice import in_daylight, phrases
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.language.speechacts import stems_of
+from engine.llm.storyteller.language.text import sentences
 
 _WHERE = re.compile(r"\bwhere(?:'s| is| are| did| has| have)\b", re.IGNORECASE)
 _WHY_SAID = re.compile(
-    r"\b(?:why (?:do|are|would|did|should) you (?:tell|ask|say|help|mention)(?:ing)?|what do you want in return|who told you)\b",
+    r"^why\W*$|\b(?:why (?:do|are|would|did|should) you (?:tell|ask|say|help|mention)(?:ing)?|what do you want in return|who told you)\b",
+    re.IGNORECASE,
+)
+_HEALTH = re.compile(
+    r"\bhow (?:are you|do you do|goes it|have you been|is it with you|do you feel)|\bare you (?:well|all right|okay|hurt)\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\b(?:where am i|where are we|what (?:is|sort of|kind of) (?:this )?place|what is this(?: place| room)?\?)", re.IGNORECASE
+)
+_TIME = re.compile(r"\b(?:what time|what hour|how late is it|what day)\b", re.IGNORECASE)
+_FAVOUR = re.compile(
+    r"^(?:please,? )?(?:will|would|can|could|may|might|shall|have) (?:you|i|we)\b(?! (?:know|say|tell|help me to|seen|heard|been|ever))"
+    r"|\bwill you\?",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"\b(?:who is|what (?:do you (?:think|make|know) (?:of|about)|is)|(?:know|trust|about))\b", re.IGNORECASE)
@@ -18,39 +32,67 @@ _TRADE = re.compile(r"\b(?:what do you do|your (?:trade|work|business|calling|jo
 
 def answer(stage: Stage, event: Event) -> Plan:
     """The answer to a question."""
-    dice, mind = stage.dice, stage.mind
     small = _small_talk(stage, event.text)
     if small:
         return Plan(words=small, to=event.who)
-    if _WHY_SAID.search(event.text):
-        return Plan(words=dice.line("answering.because"), to=event.who)
-    if not stage.scene.matter(event.text):
-        return _answered_again(stage, event)
+    plain = _plain_question(stage, event)
+    if plain:
+        return Plan(words=plain, to=event.who)
     if guilty(stage, event):
         return evade(stage, event)
+    return Plan(words=_from_knowledge(stage, event), to=event.who)
+
+
+def _from_knowledge(stage: Stage, event: Event) -> str:
+    """The answer of one with nothing to hide."""
+    dice, mind = stage.dice, stage.mind
     person = _asked_about(stage, event)
     if person:
-        return Plan(words=_about_person(stage, person, where=bool(_WHERE.search(event.text))), to=event.who)
+        return _about_person(stage, person, where=bool(_WHERE.search(event.text)))
     if _TRADE.search(event.text) and (trade := mind.trade()):
-        return Plan(words=dice.line("answering.answer", fact=trade), to=event.who)
-    fact = mind.about(event.stems, listener=event.who)
-    if fact:
-        return Plan(words=dice.line("answering.answer", fact=fact), to=event.who)
+        return dice.line("answering.answer", fact=trade)
+    matter = stage.scene.matter(event.text)
+    if matter and (fact := mind.about(matter, listener=event.who)):
+        return dice.line("answering.answer", fact=fact)
+    if _FAVOUR.search(event.text):
+        return favour(stage, event)
+    if not matter:
+        return _answered_again(stage, event)
     others = stage.others(event.who)
     if others and dice.share("redirect") < 0.3:
-        return Plan(words=dice.line("answering.redirect", person=dice.pick(others, "redirect to")), to=event.who)
-    return Plan(words=dice.line("answering.dont_know"), to=event.who)
+        return dice.line("answering.redirect", person=dice.pick(others, "redirect to"))
+    return dice.line("answering.dont_know")
 
 
-def _answered_again(stage: Stage, event: Event) -> Plan:
+def _plain_question(stage: Stage, event: Event) -> str:
+    """Answers that anybody has: how one is, where this is, what time it is, why one said so. Empty for other questions."""
+    dice, scene, text = stage.dice, stage.scene, event.text
+    if _WHY_SAID.search(text):
+        return dice.line("answering.because")
+    if _HEALTH.search(text):
+        return dice.line("names.greet_back")
+    if _PLACE.search(text):
+        first = next(iter(sentences(scene.description)), "")
+        return f"You are {scene.where} {scene.place}. {first}".strip()
+    if _TIME.search(text):
+        return f"{scene.hour.removesuffix('.')}, as far as I can tell."
+    return ""
+
+
+def favour(stage: Stage, event: Event) -> str:
+    """Yes or no to something asked of one."""
+    kind = {"soft": 0.6, "sly": 0.4, "hard": 0.3}[stage.mind.manner]
+    willing = stage.mind.friend(event.who) or (not stage.mind.foe(event.who) and stage.dice.share("favour") < kind)
+    return stage.dice.line("answering.yes" if willing else "answering.no")
+
+
+def _answered_again(stage: Stage, event: Event) -> str:
     """A question without a matter of its own, `And the rest of it?`, means what was asked before; or nothing in particular."""
     matter = stage.situation.asked_by(event.who)
     if matter is None:
-        return Plan(words=stage.dice.line(f"answering.reply_{stage.mind.manner}"), to=event.who)
-    if stage.mind.touches_secret(stage.scene.matter(matter.text)):
-        return evade(stage, event)
-    fact = stage.mind.about(matter.stems, listener=event.who)
-    return Plan(words=stage.dice.line("answering.answer", fact=fact) if fact else stage.dice.line("answering.dont_know"), to=event.who)
+        return stage.dice.line(f"answering.reply_{stage.mind.manner}")
+    fact = stage.mind.about(stage.scene.matter(matter.text), listener=event.who)
+    return stage.dice.line("answering.answer", fact=fact) if fact else stage.dice.line("answering.dont_know")
 
 
 def guilty(stage: Stage, event: Event) -> bool:

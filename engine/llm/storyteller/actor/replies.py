@@ -2,7 +2,7 @@
 
 import re
 
-from engine.llm.storyteller.actor.answers import answer, evade, guilty
+from engine.llm.storyteller.actor.answers import answer, evade, favour, guilty
 from engine.llm.storyteller.actor.dice import phrases
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.handing import requested
@@ -35,6 +35,10 @@ def reply(stage: Stage) -> Plan | None:
             return _answered(stage, event, turns)
         case "introduction":
             return _introduced(stage, event)
+        case "order":
+            return Plan(words=favour(stage, event), to=event.who)
+        case "apology" if turns < _LONG:
+            return Plan(words=stage.dice.line("answering.forgive"), to=event.who)
         case "greeting" if turns == 0:
             return Plan(words=stage.dice.line("names.greet_back"), to=event.who)
         case "warning":

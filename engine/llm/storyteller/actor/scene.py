@@ -70,7 +70,8 @@ class Scene:
     traits: dict[str, str]
     """What is written of it, by lower-case title."""
     voice: tuple[str, ...]
-    time: str
+    hour: str
+    """The time in words: `It is early evening, the first day of March.`"""
     place: str
     where: str
     """`in`, `on`, `at`."""
@@ -121,6 +122,11 @@ class Scene:
         return tuple(one for one in self.here if one.awake)
 
     @property
+    def time(self) -> str:
+        """The time in words, lower case."""
+        return self.hour.lower()
+
+    @property
     def late(self) -> bool:
         """Whether it is a time to sleep."""
         return bool(re.search(r"\b(?:night|midnight)\b", self.time))
@@ -154,7 +160,7 @@ def read_scene(request: ModelRequest) -> Scene:
         name=traits.get("name", ""),
         traits=traits,
         voice=voice,
-        time=moment.split("\n", 1)[0].lower(),
+        hour=moment.split("\n", 1)[0].strip(),
         place=place,
         where=where,
         description=description,

@@ -10,7 +10,7 @@ from engine.llm.storyteller.phrases import lines, lists
 
 SpeechAct = Literal[
     "ask_name", "introduction", "threat", "accusation", "request", "warning", "farewell", "greeting", "thanks", "apology", "refusal",
-    "question", "statement",
+    "order", "question", "statement",
 ]  # fmt: skip
 
 _INTRODUCTION = re.compile(
