@@ -75,6 +75,8 @@ CASES: list[tuple[str, list[str]]] = [
     ("When she looks up, I nod.", ["other: nodded when she looked up"]),
     ("I don't answer.", ["other: did not answer"]),
     ("I watch the wet stranger while I wipe the counter.", ["look: watched P2 while wiping the counter > P2"]),
+    ("I feel in my pocket for a coin.", ["other: felt in the pocket for a coin"]),
+    ("I feel cold.", ["think: I feel cold."]),
     ("I wonder what she wants.", ["think: I wonder what she wants."]),
     ("I wiped the counter and went to the quay.", ["other: wiped the counter", "go: went to the quay > L1"]),
     (

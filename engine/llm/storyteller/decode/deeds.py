@@ -16,6 +16,8 @@ _PORTAL_STATES: tuple[tuple[Verb, str], ...] = (("open", "shut"), ("close", "ope
 _ONWARD = re.compile(
     r"^(?:to|into|towards?|through|out|outside|inside|down|up|upstairs|downstairs|back|away|over|across|off|in|on|for|past|along)\b"
 )
+_GROPING = ("about ", "for ", "to ", "along ", "in ", "inside ", "under ", "around ", "behind ")
+"""After `feel`: it is done with the hands."""
 _KEPT = r"(?:away|back|(?:in|into|inside|under|behind) (?:my|her|his|a|the) (?:pocket|coat|belt|sleeve|bag|apron|cloak|shirt|back))"
 """After `put the key`: it is not let go of."""
 _SOMEWHERE = re.compile(r"(?:(?:down |up |out |back )?to|into|through)\b")
@@ -75,7 +77,7 @@ def named(text: str, roster: Roster, last_person: str = "", last_thing: str = ""
 
 def _is_thought(base: str, rest: str) -> bool:
     if base in _KINDS["think_of"]:
-        return bool(rest) and not rest.startswith(("about ", "for ", "to ", "along "))
+        return bool(rest) and not rest.startswith(_GROPING)
     return base in _KINDS["think"]
 
 
