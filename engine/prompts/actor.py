@@ -64,7 +64,8 @@ def build(
     share = min(int(room.context_window * policy.share), left - used)
     facts, unfit, spent_facts = fit(known, lambda k: cost(scene.say(k.text)), share // 3)
     cuts += [Cut(section="knowledge", source=k.source, reason="no room in the share for knowledge") for k in unfit]
-    memories, missed, _ = fit(recalled.entries, lambda m: cost(memories_section(world, viewer, [m], world.now, scene.names)), share - spent_facts)
+    rest = share - spent_facts
+    memories, missed, _ = fit(recalled.entries, lambda m: cost(memories_section(world, viewer, [m], world.now, scene.names)), rest)
     cuts += [Cut(section="memories", source=m.id, reason="no room in the share for memories") for m in missed]
 
     sections = [
@@ -85,8 +86,8 @@ def build(
     counted = tuple(s.model_copy(update={"tokens": room.count_tokens(_render(s)) if s.text else 0}) for s in sections)
     told = {s.key: _render(s) for s in counted if s.text}
     system = "\n\n".join([preamble, *(told[k] for k in ("self", "manner") if k in told)])
-    rest = ("moment", "senses", "intentions", "knowledge", "memories", "events")
-    user = "\n\n".join([*(told[k] for k in rest if k in told), question])
+    after = ("moment", "senses", "intentions", "knowledge", "memories", "events")
+    user = "\n\n".join([*(told[k] for k in after if k in told), question])
     messages = (Message(role="system", content=system), Message(role="user", content=user))
     report = PromptReport(
         context_window=room.context_window, reserved=ANSWER_TOKENS, tokens=sum(room.count_tokens(m.content) for m in messages),

@@ -9,7 +9,6 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Sequence
 from fcntl import ioctl
 from pathlib import Path
 
@@ -27,7 +26,7 @@ RUNS = 7
 BAR = 1.5
 
 
-def seconds_to(marker: bytes, command: Sequence[str], env: dict[str, str]) -> float:
+def seconds_to(marker: bytes, command: list[str], env: dict[str, str]) -> float:
     """Wall-clock seconds from the start of `command` until its screen shows `marker`."""
     began = time.perf_counter()
     pid, terminal = pty.fork()
