@@ -8,7 +8,7 @@ from engine.errors import ModelError
 from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.storyteller.actor.actor import act
 from engine.llm.storyteller.decode.decoder import decode
-from engine.llm.storyteller.keeping.keeper import remember
+from engine.llm.storyteller.handoff.writer import remember
 from engine.llm.storyteller.referee import judge
 from engine.llm.tokens import estimate_tokens
 from engine.records.prompts import Task

@@ -1,0 +1,52 @@
+"""One moment as it would be told: who, what, and how much it weighs."""
+
+from dataclasses import dataclass, replace
+
+from engine.llm.storyteller.handoff.cast import Cast
+from engine.llm.storyteller.handoff.moments import Moment, Story
+from engine.llm.storyteller.handoff.sentence import Grounds, proper_words
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a moment amounts to."""
+
+    moment: Moment
+    predicate: str
+    """What its subject did, past tense, without subject and full stop; empty when there is nothing to tell."""
+    act: str
+    weight: int
+    """1 (ambient) to 10 (death)."""
+    quote: str = ""
+    """Words of the speech worth keeping as they were said."""
+
+    @property
+    def subject(self) -> str:
+        """Handle of who did it."""
+        return self.moment.who
+
+    @property
+    def text(self) -> str:
+        """The clause."""
+        return f"{self.subject} {self.predicate}"
+
+    def weighing(self, weight: int) -> "Report":
+        """The same with another weight, within bounds."""
+        return replace(self, weight=min(10, max(1, weight)))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What telling a moment needs to know of the rest."""
+
+    cast: Cast
+    proper: frozenset[str]
+
+    @classmethod
+    def of(cls, story: Story) -> "Scene":
+        """The scene of a story."""
+        return cls(story.cast, proper_words([moment.words for moment in story.moments], story.cast))
+
+    def grounds(self, moment: Moment) -> Grounds:
+        """Who `I` and `you` are in a moment's words."""
+        return Grounds(self.cast, self.cast.person(moment.who), tuple(self.cast.person(handle) for handle in moment.to), self.proper)

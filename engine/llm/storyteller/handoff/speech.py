@@ -1,0 +1,263 @@
+"""What was said, as it would be told."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from engine.llm.storyteller.handoff.bank import Known, known
+from engine.llm.storyteller.handoff.lexicon import word_set
+from engine.llm.storyteller.handoff.moments import Moment
+from engine.llm.storyteller.handoff.questions import WH, indirect
+from engine.llm.storyteller.handoff.recasting import clause, phrase
+from engine.llm.storyteller.handoff.report import Report, Scene
+from engine.llm.storyteller.handoff.salience import bonus, kinds, topics
+from engine.llm.storyteller.handoff.sentence import Grounds, is_imperative, opened, unaddressed
+from engine.llm.storyteller.handoff.telling import facts, fill, infinitive, with_hearers
+from engine.llm.storyteller.handoff.threats import threat
+from engine.llm.storyteller.language.speechacts import classify
+from engine.llm.storyteller.language.text import listed, sentences
+from engine.llm.storyteller.phrases import lines
+
+_ECHO = re.compile(
+    r"^(?:did|do|does|have|has|are|is|were|was|will|would|can|could) (?:you|he|she|it|they|that)(?: not)?\?$"
+    r"|^(?:is (?:it|that) (?:true|so))\?$",
+    re.IGNORECASE,
+)
+_HEARSAY = re.compile(
+    r"^(?:they|people|i|you)(?: all)? (?:say|tell me|hear|heard|am told|was told|think|said)(?: that)? (?=\w)", re.IGNORECASE
+)
+_POINTING = re.compile(
+    r"(?<=\w) (?P<pronoun>it|him|her|them)"
+    r"(?=[.,!?;]|$| (?:in|to|up|out|off|back|down|ashore|with|on|at|from|for|away)\b)"
+)
+_PLEDGE = re.compile(r"^I (?:promise|swear|give you my word)(?: on)?(?: you)?(?: that| it)?[.!]$")
+_PRICE = re.compile(r"^(?P<sum>(?:(?!my\b|your\b|the\b)[\w-]+ ){1,3}[a-z]+?(?: (?:a|an|per|for the|the) \w+)?)(?:,.*)?$", re.IGNORECASE)
+_FRAGMENT = re.compile(r"^(?:not|only|no|nothing|just) [^,]*, (?:and|but) ", re.IGNORECASE)
+_NO_CHANGE = frozenset(("small", "pass", "thanks", "kind", "remind"))
+_MERE = frozenset(("state", "answer"))
+_TOLD = _MERE | {"claim"}
+_QUOTED = frozenset(("threat", "vow", "confess", "promise", "name", "accuse", "love", "warn", "reproach"))
+"""Acts whose words are kept as they were said."""
+_LONGEST_QUOTE = 34
+_QUOTE_WEIGHT = 5
+_AT_OTHERS = re.compile(
+    r"\bI(?: would| will| shall|['\u2019]d|['\u2019]ll) (?:kill|hang|ruin|burn|hurt|break|drown|end) (?:him|her|them)\b", re.IGNORECASE
+)
+_YOU = re.compile(r"\byour?\b", re.IGNORECASE)
+_TRIVIAL = 4
+"""Words below which a sentence that does nothing in particular is passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    act: str
+    weight: int
+    pattern: re.Pattern[str]
+    tellings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one sentence does."""
+
+    act: str
+    weight: int
+    predicate: str
+    sentence: str
+    """As it was said."""
+    source: str
+    """As it was understood: pronouns that point back resolved."""
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    split = [line.split(" :: ") for line in lines("remembering_speech")]
+    return tuple(
+        _Rule(act, int(weight), re.compile(pattern.replace("{wh}", WH), re.IGNORECASE), tuple(tellings.split(" | ")))
+        for act, weight, pattern, tellings in split
+    )
+
+
+def spoken_report(moment: Moment, scene: Scene, asked: Report | None) -> Report:
+    """What a speech amounts to. `asked` is the weighty question it may answer."""
+    if not moment.words:
+        whisper = with_hearers("whispered something to {who}", scene.grounds(moment)) if moment.who else ""
+        return Report(moment, whisper, "whisper" if moment.who else "faint", 2 if moment.who else 1)
+    grounds = scene.grounds(moment)
+    words = unaddressed(moment.words, scene.cast)
+    found = known(words) or known(moment.words)
+    if found is not None:
+        return _from_bank(moment, found, words, grounds)
+    said = sentences(words)
+    act = classify(words)
+    if act == "threat" and (_YOU.search(words) or not _AT_OTHERS.search(words)):
+        return _threat(moment, said, grounds)
+    if act == "introduction":
+        return Report(moment, fill("{name}", {}, grounds), "name", 4, _naming(moment.words))
+    if act == "ask_name":
+        return Report(moment, with_hearers("asked {who} for a name", grounds), "ask_name", 2)
+    parts = [_part(text, source, grounds, asked) for text, source in _joined(said)]
+    return _best(moment, parts, grounds, asked)
+
+
+def _from_bank(moment: Moment, found: Known, words: str, grounds: Grounds) -> Report:
+    weight, quote = found.weight, ""
+    slots = dict(found.slots)
+    if "{threat}" in found.tellings:
+        if "clause" in slots:
+            told = fill("threatened {who}, to learn {clause}", slots, grounds) or threat(sentences(words), grounds)
+        else:
+            told = threat(sentences(words), grounds)
+        return Report(moment, told, "threat", _menace(words), _quote(moment.words))
+    told = next((text for telling in found.tellings if (text := fill(telling, slots, grounds))), "")
+    matter = " ".join(slots.values())
+    if found.act not in _NO_CHANGE and bonus(matter) >= 3 and weight < (5 if found.act == "ask" else 7):
+        weight += 1
+    if not told and "fact" in slots:
+        told = _topics_told(slots["fact"], grounds)
+    if found.act == "name":
+        quote = _naming(moment.words)
+    elif found.act in _QUOTED or (found.act == "answer" and weight > _QUOTE_WEIGHT):
+        quote = _quote(moment.words, slots.get("fact", ""))
+    return Report(moment, told, found.act, weight, quote)
+
+
+def _threat(moment: Moment, said: Sequence[str], grounds: Grounds) -> Report:
+    return Report(moment, threat(said, grounds), "threat", _menace(moment.words), _quote(moment.words))
+
+
+def _menace(words: str) -> int:
+    """8, and 9 when violence is in it."""
+    return 9 if kinds(words) & {"death", "violence"} else 8
+
+
+def _joined(said: Sequence[str]) -> list[tuple[str, str]]:
+    """Sentences as said and as understood: `They say you left. Did you?` is one question; `it` after one thing means that thing."""
+    found: list[tuple[str, str]] = []
+    for index, sentence in enumerate(said):
+        if _ECHO.match(sentence) and found:
+            before, source = found.pop()
+            found.append((f"{before} {sentence}", _HEARSAY.sub("", source).rstrip(".") + "?"))
+        elif _PLEDGE.match(sentence) and found:
+            before, source = found.pop()
+            pledged = source if re.match(r"I\b", source) else source[:1].lower() + source[1:]
+            found.append((f"{before} {sentence}", f"I promise you that {pledged}"))
+        else:
+            source = _resolved(sentence, said[index - 1]) if index else sentence
+            found.append((sentence, _FRAGMENT.sub("", source)))
+    return found
+
+
+def _resolved(sentence: str, before: str) -> str:
+    """The sentence with a pronoun replaced by the one thing or person that the sentence before speaks of."""
+    match, about = _POINTING.search(sentence), topics(before, most=3)
+    if match is None or len(about) != 1 or about[0].split()[0] not in ("the", "a", "an", "that"):
+        return sentence
+    noun = about[0].split()[-1]
+    women, men = noun in word_set("people", "women"), noun in word_set("people", "men")
+    fits = {"her": women, "him": men, "it": not women and not men and not noun.endswith("s"), "them": noun.endswith("s")}
+    if not fits[match["pronoun"]]:
+        return sentence
+    return f"{sentence[: match.start('pronoun')]}the {' '.join(about[0].split()[1:])}{sentence[match.end('pronoun') :]}"
+
+
+def _part(sentence: str, source: str, grounds: Grounds, asked: Report | None) -> _Part:
+    opening = opened(source)
+    for rule in _rules():
+        match = rule.pattern.search(opening)
+        if match is None:
+            continue
+        parts = {"all": opening} | {name: value or "" for name, value in match.groupdict().items()}
+        told = next((text for telling in rule.tellings if (text := fill(telling, parts, grounds))), "")
+        if told:
+            told = re.sub(r"^told (?:P\d+(?:(?:, | and ))?)+ that ", "answered that ", told) if asked is not None else told
+            heavier = rule.act not in _NO_CHANGE and bonus(opening) >= 2 and rule.weight < (5 if rule.act == "ask" else 7)
+            return _Part(rule.act, rule.weight + heavier, told, sentence, source)
+    if source.rstrip("\"'\u201d").endswith("?"):
+        return _question(sentence, source, grounds)
+    return _statement(sentence, source, opening, grounds, asked)
+
+
+def _question(sentence: str, source: str, grounds: Grounds) -> _Part:
+    about = topics(source)
+    weight = 3 + bool(about) + (bonus(source) >= 2)
+    told = indirect(source, grounds)
+    if told and len(told.split()) >= _TRIVIAL:
+        return _Part("ask", weight, with_hearers(f"asked {{who}} {told}", grounds), sentence, source)
+    subject = _named(about, grounds)
+    if subject:
+        return _Part("ask", weight, with_hearers(f"asked {{who}} about {subject}", grounds), sentence, source)
+    return _Part("ask", 2, with_hearers(f"asked {{who}} {told}", grounds) if told else "", sentence, source)
+
+
+def _statement(sentence: str, source: str, opening: str, grounds: Grounds, asked: Report | None) -> _Part:
+    about, added = topics(source), bonus(source)
+    if is_imperative(opening):
+        deed = infinitive(opening, grounds) if len(opening.split()) >= _TRIVIAL else ""
+        told = with_hearers(f"told {{who}} to {deed}", grounds) if deed else ""
+        return _Part("order", min(6, 1 + added + bool(about and deed)), told, sentence, source)
+    price = _PRICE.match(opening)
+    if price and "money" in kinds(price["sum"]):
+        return _Part("price", 5, f"named a price, {price['sum'][:1].lower() + price['sum'][1:]}", sentence, source)
+    stated = clause(source, grounds)
+    weight = min(7, 2 + bool(about) + added)
+    if stated and len(stated.split()) >= _TRIVIAL:
+        weight = max(weight, 4) if asked is not None else weight
+        return _Part("answer" if asked is not None else "state", weight, told_that(stated, grounds, asked), sentence, source)
+    return _Part("state", max(1, weight - 1), _topics_told(source, grounds), sentence, source)
+
+
+def told_that(stated: str, grounds: Grounds, asked: Report | None) -> str:
+    """`told P1 that ...`, or `answered that ...` for an answer."""
+    return f"answered that {stated}" if asked is not None else with_hearers(f"told {{who}} that {stated}", grounds)
+
+
+def _best(moment: Moment, parts: Sequence[_Part], grounds: Grounds, asked: Report | None) -> Report:
+    """The weightiest of what the sentences do, joined with the next when both only tell something."""
+    telling = [part for part in parts if part.predicate]
+    if not telling:
+        return Report(moment, "", "small", max((part.weight for part in parts), default=1) if len(moment.words.split()) > 3 else 1)
+    best = max(
+        telling, key=lambda part: (part.weight + (part.act == "ask"), part.act == "ask", part.act not in _MERE, -parts.index(part))
+    )
+    predicate, kept = best.predicate, [best.sentence]
+    telling_more = sum(part.act in _TOLD for part in telling) > 1
+    if best.act in _MERE or (best.act in _TOLD and telling_more):
+        following = [part for part in parts if part.act in _TOLD and not part.sentence.endswith("?")]
+        stated = facts(" ".join(part.source for part in following), grounds)
+        if stated:
+            predicate, kept = told_that(stated, grounds, asked), [part.sentence for part in following]
+    worth = best.act in _QUOTED or (best.weight >= _QUOTE_WEIGHT and best.act not in ("order", "request"))
+    quote = _quote(moment.words, " ".join(kept)) if worth else ""
+    return Report(moment, predicate, best.act, best.weight, quote)
+
+
+def _topics_told(text: str, grounds: Grounds) -> str:
+    subject = _named(topics(text), grounds)
+    return with_hearers(f"spoke to {{who}} of {subject}", grounds) if subject else ""
+
+
+def _named(about: Sequence[str], grounds: Grounds) -> str:
+    told = [one for topic in about if (one := phrase(re.sub(r"^(?:an?|no|this|that) ", "the ", topic), grounds, before="of"))]
+    return listed(told)
+
+
+def _naming(words: str) -> str:
+    """The sentence in which somebody gives a name."""
+    return next((sentence for sentence in sentences(words) if classify(sentence) == "introduction"), "")
+
+
+def _quote(words: str, preferred: str = "") -> str:
+    """Words worth keeping, as they were said: the preferred ones if they stand there so, else all, else the first sentences that fit."""
+    if preferred and preferred in words and len(preferred.split()) <= _LONGEST_QUOTE:
+        return preferred
+    if len(words.split()) <= _LONGEST_QUOTE:
+        return words
+    kept = ""
+    for sentence in sentences(words):
+        longer = words[: words.find(sentence, len(kept)) + len(sentence)]
+        if len(longer.split()) > _LONGEST_QUOTE:
+            break
+        kept = longer
+    return kept

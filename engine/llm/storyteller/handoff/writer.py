@@ -1,0 +1,178 @@
+"""The reply to a handoff: what is kept, how it is told, what stays pinned. What is in no chunk is forgotten."""
+
+import re
+from collections.abc import Sequence
+
+from engine.llm.protocol import ModelRequest
+from engine.llm.storyteller.handoff.account import answer_to, chosen, content, lone_reply, quotes, tellable
+from engine.llm.storyteller.handoff.beats import AMBIENT, Beat, gathered
+from engine.llm.storyteller.handoff.deeds import deed_report
+from engine.llm.storyteller.handoff.moments import Moment, Story, near, read_story
+from engine.llm.storyteller.handoff.report import Report, Scene
+from engine.llm.storyteller.handoff.speech import spoken_report
+from engine.llm.storyteller.handoff.thoughts import thought_report
+from engine.llm.storyteller.handoff.threads import Thread, kept_open, threads_in
+from engine.records.wire import HandoffChunk, HandoffReply
+
+_HANDLE = re.compile(r"\bP\d+\b")
+_PLENTY = 4
+"""Chunks from which light ones are forgotten."""
+_LIGHT = 4
+"""Weight up to which a beat gives way when there are plenty."""
+_THOUGHT = 4
+"""The most that mere thoughts weigh."""
+_OVERHEARD = 6
+"""Weight up to which what is only overheard weighs one less."""
+_ASKING = frozenset(("ask", "request", "accuse", "press", "offer", "reproach"))
+_WEIGHTY = 4
+"""Weight from which a question makes its answer worth hearing."""
+
+
+def remember(request: ModelRequest) -> str:
+    """The reply to task `handoff` as JSON. It depends on the prompt alone."""
+    story = read_story(request.messages[-1].content)
+    return HandoffReply(chunks=chunks_of(story)).model_dump_json()
+
+
+def chunks_of(story: Story) -> list[HandoffChunk]:
+    """What its owner keeps of a story, in order; at least one chunk when it tells anything."""
+    owner, reports = story.cast.owner, reported(story)
+    threads = threads_in(reports, owner)
+    apart = {report.moment.index for thread in threads for report in _sources(thread)}
+    beats = gathered([report for report in reports if report.moment.index not in apart], owner)
+    pinned = kept_open(threads)
+    made = [chunk for thread in threads for chunk in _of_thread(thread, pinned, owner)]
+    made += [_of_beat(beat, owner) for beat in _worth(beats, owner, len(threads))]
+    if not made and reports:
+        made = [_faintest(reports, owner)]
+    order = {moment.handle: moment.index for moment in story.moments}
+    return sorted(made, key=lambda chunk: order[chunk.sourceEntryIds[0]])
+
+
+def reported(story: Story) -> list[Report]:
+    """Every moment of a story as a report."""
+    scene, found = Scene.of(story), list[Report]()
+    persons = _persons(story)
+    for moment in story.moments:
+        if moment.mode == "said":
+            found.append(spoken_report(moment, scene, _question_before(moment, found)))
+        elif moment.mode == "done":
+            found.append(deed_report(moment, scene))
+        else:
+            found.append(thought_report(moment, scene, _meant(moment, story, persons)))
+    return found
+
+
+def _persons(story: Story) -> frozenset[str]:
+    """Handles of those that are surely people: they act, are spoken to, or are called like people."""
+    acting = {handle for moment in story.moments for handle in (moment.who, *moment.to) if handle}
+    called = {person.handle for person in story.cast.people.values() if person.gender != "they" or person.name[:1].isupper()}
+    return frozenset(acting | called)
+
+
+def _question_before(moment: Moment, found: Sequence[Report]) -> Report | None:
+    """The weighty question that a speech may answer: the last thing said to its speaker by one it speaks to."""
+    for report in reversed(found):
+        talking = report.moment.mode == "said" or report.act == "ask"
+        if not talking or moment.who not in report.moment.people:
+            continue
+        if report.subject == moment.who or report.moment.place != moment.place or not near(report.moment, moment):
+            return None
+        to_asker = report.subject in moment.to or not moment.to
+        return report if to_asker and report.act in _ASKING and report.weight >= _WEIGHTY else None
+    return None
+
+
+def _meant(moment: Moment, story: Story, persons: frozenset[str]) -> str:
+    """Whom a thought means by `he` or `she`: the one other person of the moment before it."""
+    for before in reversed(story.moments[: moment.index]):
+        if before.place != moment.place or not near(before, moment) or moment.index - before.index > 3:
+            return ""
+        others = {handle for handle in before.people if handle in persons and handle != moment.who}
+        if others:
+            return next(iter(others)) if len(others) == 1 else ""
+    return ""
+
+
+def _sources(thread: Thread) -> list[Report]:
+    return [*thread.reports, *([thread.settled_by] if thread.settled_by is not None else [])]
+
+
+def _of_thread(thread: Thread, pinned: set[int], owner: str) -> list[HandoffChunk]:
+    """The chunk of a thread: its newest entries while it hangs; with what settled it when it is done."""
+    reports = _sources(thread)
+    retained = [report for report in reports if report.moment.index in pinned]
+    told = [report for report in retained or reports if tellable(report)]
+    if not told:
+        told = [_spoken_with(report) for report in reports[:1] if report.subject]
+    if not told:
+        return []
+    used = retained or reports
+    return [_chunk(told, used, max(report.weight for report in used), owner, retain=bool(retained))]
+
+
+def _spoken_with(report: Report) -> Report:
+    """A report that at least says who had to do with whom."""
+    whom = " and ".join(report.moment.to)
+    return Report(report.moment, f"spoke to {whom}" if whom else "was there", report.act, report.weight)
+
+
+def _worth(beats: Sequence[Beat], owner: str, threads: int) -> list[Beat]:
+    """The beats worth keeping. When there are plenty, light ones give way."""
+    kept = [beat for beat in beats if chosen(beat.reports) and _importance(beat, owner) > AMBIENT]
+    room = max(1, _PLENTY - threads)
+    if len(kept) <= room:
+        return kept
+    ranked = sorted(kept, key=lambda beat: (-_importance(beat, owner), not beat.pairs(), -beat.reports[0].moment.index))
+    heavy = [beat for beat in ranked if _importance(beat, owner) > _LIGHT]
+    staying = heavy if len(heavy) >= room else ranked[:room]
+    return [beat for beat in kept if beat in staying]
+
+
+def _importance(beat: Beat, owner: str) -> int:
+    """1 to 10: of the weightiest moment that can be told, less for thoughts and for what was only overheard."""
+    told = chosen(beat.reports)
+    heaviest = max(told, key=lambda report: report.weight)
+    if all(lone_reply(report, beat.reports) for report in told):
+        return AMBIENT
+    if all(report.moment.mode == "thought" for report in told):
+        return min(_THOUGHT, heaviest.weight)
+    concerned = any(owner in report.moment.people for report in told if report.weight == heaviest.weight)
+    return heaviest.weight if concerned or heaviest.weight > _OVERHEARD else max(1, heaviest.weight - 1)
+
+
+def _of_beat(beat: Beat, owner: str) -> HandoffChunk:
+    told = chosen(beat.reports)
+    indexes = {report.moment.index for report in told}
+    used = [report for report in beat.reports if report.moment.index in indexes or report.weight > AMBIENT or _answers(report, told, beat)]
+    return _chunk(told, used, _importance(beat, owner), owner)
+
+
+def _answers(report: Report, told: Sequence[Report], beat: Beat) -> bool:
+    """Whether a light moment belongs to the account all the same: it answers something told in it."""
+    return any(answer_to(one, beat.reports) is report for one in told)
+
+
+def _faintest(reports: Sequence[Report], owner: str) -> HandoffChunk:
+    """When all was ambient: the least ambient moment, because keeping nothing is no answer."""
+    best = max(reports, key=lambda report: (tellable(report), report.weight, -report.moment.index))
+    if not tellable(best):
+        place = f" {best.moment.place}" if best.moment.place else ""
+        return HandoffChunk(
+            sourceEntryIds=[best.moment.handle], content=f"{owner} passed a quiet while{place}.", quotes=[], importance=1,
+            involvedEntityIds=[], retainInBuffer=False,
+        )  # fmt: skip
+    return _chunk([best], [best], min(AMBIENT, best.weight), owner)
+
+
+def _chunk(told: Sequence[Report], used: Sequence[Report], importance: int, owner: str, *, retain: bool = False) -> HandoffChunk:
+    account = content(told)
+    people = [handle for report in used for handle in (report.subject, *report.moment.to)] + _HANDLE.findall(account)
+    return HandoffChunk(
+        sourceEntryIds=[report.moment.handle for report in used],
+        content=account,
+        quotes=quotes(told),
+        importance=min(10, max(1, importance)),
+        involvedEntityIds=sorted({handle for handle in people if handle and handle != owner}, key=lambda handle: int(handle[1:])),
+        retainInBuffer=retain,
+    )
