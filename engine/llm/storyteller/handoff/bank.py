@@ -46,9 +46,9 @@ class _Phrase:
         return found
 
 
-def known(text: str) -> Known | None:
-    """What a whole speech or thought does, when it is one of the storyteller's phrases."""
-    plain, slotted = _phrases()
+def known(text: str, *, thought: bool = False) -> Known | None:
+    """What a whole speech, or a whole `thought`, does, when it is one of the storyteller's phrases."""
+    plain, slotted = _phrases(thought)
     text = " ".join(text.split())
     rule = plain.get(_key(text))
     if rule is not None:
@@ -61,13 +61,15 @@ def known(text: str) -> Known | None:
 
 
 @cache
-def _phrases() -> tuple[Mapping[str, tuple[str, int, tuple[str, ...]]], tuple[_Phrase, ...]]:
+def _phrases(thoughts: bool) -> tuple[Mapping[str, tuple[str, int, tuple[str, ...]]], tuple[_Phrase, ...]]:
     plain: dict[str, tuple[str, int, tuple[str, ...]]] = {}
     slotted: list[_Phrase] = []
     for line in lines("remembering_bank"):
         key, act, weight, tellings = line.split(" :: ")
         rule = act, int(weight), tuple(one for one in tellings.split(" | ") if one != "-")
         file, _, heading = key.partition(".")
+        if (file == "thoughts") is not thoughts:
+            continue
         for phrase in lists(file).get(heading, ()):
             for variant in dict.fromkeys((phrase, _by_day(phrase))):
                 pieces = _SLOT.split(variant)

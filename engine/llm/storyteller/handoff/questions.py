@@ -18,6 +18,7 @@ _TAG = re.compile(
     r"|, (?:do|did|is|are|was|were|have|has|had|will|would|can|could|should) (?:not )?(?:I|you|he|she|it|they|we|that|there)(?: not)?$",
     re.IGNORECASE,
 )
+_AND_ANOTHER = re.compile(r", (?:and|but|so|or) (?:I|they|he|she|it|you|we|nobody|somebody)\b.*$", re.IGNORECASE)
 _HYPOTHETIC = re.compile(r"^(?P<if>[Ii]f [^,]+), (?P<question>.+)$")
 _AUXILIARIES = MODALS | {"am", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had", "cannot"}
 _BE = frozenset(("am", "is", "are", "was", "were"))
@@ -46,7 +47,7 @@ def indirect(question: str, grounds: Grounds, *, longest: int = 26) -> str:
 
 def embedded(text: str, grounds: Grounds, *, longest: int = 26) -> str:
     """A question that is part of a sentence, `who put out the lantern`, in reported speech; empty when that is not safe."""
-    text = opened(text)
+    text = _AND_ANOTHER.sub("", opened(text))
     match = re.match(r"^(?:whether|if) (.+)$", text, re.IGNORECASE)
     if match:
         told = clause(match[1], grounds)
@@ -110,7 +111,7 @@ def _is_own_subject(words: list[str], wh: str) -> bool:
         following = words[2].lower()
     if wh.split()[-1] in ("where", "when", "why", "how", "whom"):
         return False
-    if following in _words("question_subjects") - {"there", "one", "all", "both"} or (following == "there" and len(words) > 2):
+    if following in _words("question_subjects") - {"there"} or (following == "there" and len(words) > 2):
         return False
     starts_noun = following in _words("determiners") or words[1 : 2] != [following]
     if auxiliary in ("have", "has", "had") and starts_noun:

@@ -180,19 +180,26 @@ class Recast:
         if base is not None and self._takes_base(previous, plural=plural, nounish=base.nounish):
             self._found(index, previous)
             return self._shifted(base.past, "plural", f"would {base.base}")
-        if not forms and previous in ("he", "she", "it", "who") and word.endswith("s") and word not in STOP_WORDS and len(word) > 3:
+        unknown = not forms and word not in STOP_WORDS and not is_adverb(word)
+        if unknown and previous in ("he", "she", "it", "who") and word.endswith("s") and len(word) > 3:
             self._found(index, previous)
             return self._shifted(from_third(word).past, "singular", f"would {from_third(word).base}")
         if not forms and subject and word.endswith("ed") and len(word) > 3:
             self._found(index, previous)
-        elif not forms and previous in ("i", "you", "they") and word not in STOP_WORDS and not is_adverb(word):
+        elif unknown and previous in ("i", "you", "they") and not self._object_before(index):
             self.safe = self.safe and (word in word_set("grammar", "after_pronouns") or word.endswith(("ing", "self")))
         return token
+
+    def _object_before(self, index: int) -> bool:
+        """Whether the pronoun before is an object: `the captain wants you dead`."""
+        at = self._at_previous(index)
+        verb = self._previous(at) if at is not None and self._lower[at] == "you" else ""
+        return reading(verb, "base", "third", "past") is not None
 
     def _takes_third(self, index: int, previous: str, *, nounish: bool) -> bool:
         if previous in _DETERMINERS - _SINGULAR_SUBJECTS:
             return False
-        if re.fullmatch(r"p\d+", previous):
+        if re.fullmatch(r"p\d+|them", previous):
             return True
         if previous in _SINGULAR_SUBJECTS:
             return previous not in ("this", "that", "what", "all", "here", "there") or not nounish

@@ -41,7 +41,9 @@ def bonus(text: str) -> int:
 def topics(text: str, *, most: int = 2) -> list[str]:
     """Noun phrases a text turns on, as it has them, the weightiest first."""
     found: dict[str, tuple[int, str]] = {}
-    for match in _NOUNS.finditer(text):
+    position = 0
+    while match := _NOUNS.search(text, position):
+        position = match.start("rest")
         words = _trimmed(match["rest"].split())
         if words and words[-1] not in STOP_WORDS and words[-1] not in word_set("grammar", "vague"):
             weight = max((_WEIGHTS[kind] for kind in kinds(" ".join(words))), default=0)
@@ -54,8 +56,9 @@ def _trimmed(words: Iterable[str]) -> list[str]:
     """The words up to the first that is surely a verb, adverb or little word."""
     kept: list[str] = []
     for word in words:
-        found = reading(word, "past", "third", "gerund")
-        if kept and (word in STOP_WORDS or word.endswith("ly") or (found and not found.nounish)):
+        found = reading(word, "past", "third", "gerund") or reading(word, "base")
+        verbal = found is not None and not found.nounish and found.base not in word_set("grammar", "noun_verbs")
+        if kept and (word in STOP_WORDS or word.endswith("ly") or verbal):
             break
         kept.append(word)
     return kept if kept and kept[-1] not in STOP_WORDS else []

@@ -37,7 +37,7 @@ _FRAGMENT = re.compile(r"^(?:not|only|no|nothing|just) [^,]*, (?:and|but) ", re.
 _NO_CHANGE = frozenset(("small", "pass", "thanks", "kind", "remind"))
 _MERE = frozenset(("state", "answer"))
 _TOLD = _MERE | {"claim"}
-_QUOTED = frozenset(("threat", "vow", "confess", "promise", "name", "accuse", "love", "warn", "reproach"))
+_QUOTED = frozenset(("threat", "vow", "confess", "promise", "offer", "name", "accuse", "love", "warn", "reproach"))
 """Acts whose words are kept as they were said."""
 _LONGEST_QUOTE = 34
 _QUOTE_WEIGHT = 5

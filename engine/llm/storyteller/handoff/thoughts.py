@@ -31,7 +31,7 @@ def _rules() -> tuple[tuple[str, re.Pattern[str], str], ...]:
 def thought_report(moment: Moment, scene: Scene, about: str) -> Report:
     """What a thought amounts to. `about` is the one person it must mean by `he` or `she`; empty when that is not clear."""
     grounds = scene.grounds(moment)
-    found = known(moment.words)
+    found = known(moment.words, thought=True)
     if found is not None:
         told = next((text for telling in found.tellings if (text := fill(telling, found.slots, grounds))), "")
         return Report(moment, told, found.act, found.weight)
@@ -69,7 +69,8 @@ def _told(said: list[str], grounds: Grounds) -> str:
     usable = [(sentence, told) for sentence, told in clauses if told]
     for sentence in said:
         fragment = opened(sentence)
-        if not usable and len(fragment.split()) >= _FRAGMENT and not sentence.endswith("?") and not is_imperative(fragment):
+        whole = len(fragment.split()) >= _FRAGMENT and not re.search(r"[.!?] ", fragment)
+        if not usable and whole and not sentence.endswith("?") and not is_imperative(fragment):
             thing = fill("{topic}", {"topic": fragment[:1].lower() + fragment[1:]}, grounds)
             if thing:
                 return f"thought of {thing}"

@@ -13,7 +13,8 @@ MOST_PINNED = 4
 _OF_ONE_PAIR = 2
 _EVEN = re.compile(r"\b(?:(?:we are|we're) even|(?:it is|it's|that is|that's) settled|that settles it)\b(?! ?\?)", re.IGNORECASE)
 _DROPPED = re.compile(
-    r"\b(?:forget (?:what i said|it)|never mind|i forgive you|i take it back|(?:i am|i'm) sorry|i apologi[sz]e|forgive me|your debt is paid)\b",
+    r"\b(?:forget (?:what i said|it)|never mind|i forgive you|i take it back|(?:i am|i'm) sorry|i apologi[sz]e|forgive me|"
+    r"your debt is paid)\b",
     re.IGNORECASE,
 )
 """Words by which somebody lets go of a demand of its own."""

@@ -99,16 +99,25 @@ def _sources(thread: Thread) -> list[Report]:
 
 
 def _of_thread(thread: Thread, pinned: set[int], owner: str) -> list[HandoffChunk]:
-    """The chunk of a thread: its newest entries while it hangs; with what settled it when it is done."""
+    """The chunks of a thread: its newest entries while it hangs; with what settled it when it is done.
+
+    What is new in it and not pinned is a memory of its own. What was pinned before is in the ledger already: left out, it is let go.
+    """
     reports = _sources(thread)
     retained = [report for report in reports if report.moment.index in pinned]
-    told = [report for report in retained or reports if tellable(report)]
-    if not told:
-        told = [_spoken_with(report) for report in reports[:1] if report.subject]
-    if not told:
-        return []
-    used = retained or reports
-    return [_chunk(told, used, max(report.weight for report in used), owner, retain=bool(retained))]
+    rest = [report for report in reports if report not in retained and (not retained or not report.moment.pinned)]
+    parts = ((retained, True), (rest, False))
+    return [
+        _chunk(told, used, max(report.weight for report in used), owner, retain=retain)
+        for used, retain in parts
+        if (told := _tellable(used))
+    ]
+
+
+def _tellable(reports: Sequence[Report]) -> list[Report]:
+    """Those that can be told; if none can, at least who had to do with whom."""
+    told = [report for report in reports if tellable(report)]
+    return told or [_spoken_with(report) for report in reports[:1] if report.subject]
 
 
 def _spoken_with(report: Report) -> Report:
