@@ -119,6 +119,8 @@ class Mind:
             weight = sum(1 / self._rarity[stem] for stem in common)
             if not common or (fact.guarded and not guarded) or (weight < 0.5 and len(common) < 2):
                 continue
+            if fact.source == "seen" and len(common) < 2:
+                continue
             if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told) or _old_news(fact.text, listener):
                 continue
             score = weight + len(common) + {"memory": 0.5, "known": 0.0, "seen": -0.5, "self": 0.0}[fact.source]

@@ -33,27 +33,10 @@ def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
     return ""
 
 
-def frame_free(text: str) -> str:
-    """An answer without the phrase it was put into: `I will say what I know. The boat is gone.` gives its second half."""
-    for opening, ending in _frames():
-        if opening and text.startswith(opening):
-            text = text[len(opening) :].lstrip()
-        if ending and text.endswith(ending):
-            text = text[: -len(ending)].rstrip()
-    return text
-
-
 def owns_up(text: str) -> bool:
     """Whether a speech is a confession in the storyteller's own manner."""
     openings = (phrase.partition("{fact}")[0].strip() for phrase in phrases("answering.crack"))
     return text.startswith(tuple(opening for opening in openings if opening))
-
-
-@cache
-def _frames() -> tuple[tuple[str, str], ...]:
-    lists_of_frames = (phrases("answering.answer"), phrases("answering.crack"), phrases("pressing.tell"))
-    split = [phrase.partition("{fact}") for phrases_ in lists_of_frames for phrase in phrases_]
-    return tuple((before.strip(), after.strip()) for before, _, after in split if before or after)
 
 
 @cache
