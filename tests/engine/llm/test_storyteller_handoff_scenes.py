@@ -128,7 +128,7 @@ SCENES: Mapping[str, tuple[list[str], list[Memory]]] = {
             did("P1 gave P5 to P2."),
         ],
         [
-            Memory(7, "M1 M3", "P2 owned to P1 that she killed him. P1 gave P5 to P2.", ("I killed him, Orla. I did not mean to.",)),
+            Memory(7, "M1 M3", "P2 owned to P1 that she killed him. P1 gave P5 to P2.", ("I killed him, Orla.",)),
             Memory(6, "M2", "P1 promised P2 to come for her at midnight.", ("I'll come for you at midnight.",), True),
         ],
     ),

@@ -48,6 +48,10 @@ def chosen(reports: Sequence[Report]) -> list[Report]:
         answer = answer_to(report, usable) if report.moment.index in kept else None
         if answer is not None and len(kept) < _MOST + 1:
             kept.add(answer.moment.index)
+    kept -= {
+        answer.moment.index for report in usable
+        if report.moment.index not in kept and (answer := answer_to(report, usable)) and answer.act in _BARE_REPLIES and len(kept) > 1
+    }  # fmt: skip
     if any(report.moment.mode == "thought" for report in usable if report.moment.index in kept):
         kept |= _context(usable, kept)
     return [report for report in usable if report.moment.index in kept]

@@ -83,7 +83,7 @@ def _place_thought(report: Report, before: Report | None, home: Beat | None, bea
     """A thought goes with what it follows: the beat it belongs to, else the deed right before it, however small."""
     moment = report.moment
     follows = (
-        before is not None and before.moment.mode == "done" and before.subject == moment.who and before.predicate
+        before is not None and before.moment.mode == "done" and before.subject == moment.who and before.weight >= AMBIENT
         and before.moment.place == moment.place and near(before.moment, moment) and len(before.predicate.split()) >= _CONTEXT_WORDS
     )  # fmt: skip
     if before is not None and follows and not any(before in beat.reports for beat in beats) and report.weight > AMBIENT:

@@ -19,7 +19,9 @@ _AND = re.compile(r",? and (?:then |also |so )?(?=\w)|, (?:then )?(?=\w+ed\b)")
 _ASKED = re.compile(r"\b(?:asked|demanded|begged|questioned)\b")
 _SHUT = re.compile(r"\b(?:locked|barred|bolted|sealed|nailed|blocked)\b")
 _MUCH = 7
-_LOOKING = re.compile(r"^(?:looked|glanced|watched|gazed|stared|turned|moved|waited|leaned|studied|weighed|touched|felt|listened)\b")
+_LOOKING = re.compile(
+    r"^(?:looked|glanced|watched|gazed|stared|turned|moved|waited|leaned|studied|weighed|touched|felt|listened|went from)\b"
+)
 
 
 @cache

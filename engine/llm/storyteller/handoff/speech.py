@@ -32,7 +32,11 @@ _POINTING = re.compile(
     r"(?=[.,!?;]|$| (?:in|to|up|out|off|back|down|ashore|with|on|at|from|for|away)\b)"
 )
 _PLEDGE = re.compile(r"^I (?:promise|swear|give you my word)(?: on)?(?: you)?(?: that| it)?[.!]$")
-_PRICE = re.compile(r"^(?P<sum>(?:(?!my\b|your\b|the\b)[\w-]+ ){1,3}[a-z]+?(?: (?:a|an|per|for the|the) \w+)?)(?:,.*)?$", re.IGNORECASE)
+_PRICE = re.compile(
+    r"^(?P<sum>(?:an?|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|\d[\d,.]*)"
+    r"(?:[ -][\w-]+){0,2} [a-z]+?(?: (?:a|an|per|for the|the) \w+)?)(?:,.*)?$",
+    re.IGNORECASE,
+)
 _FRAGMENT = re.compile(r"^(?:not|only|no|nothing|just) [^,]*, (?:and|but) ", re.IGNORECASE)
 _NO_CHANGE = frozenset(("small", "pass", "thanks", "kind", "remind"))
 _MERE = frozenset(("state", "answer"))
@@ -249,15 +253,19 @@ def _naming(words: str) -> str:
 
 
 def _quote(words: str, preferred: str = "") -> str:
-    """Words worth keeping, as they were said: the preferred ones if they stand there so, else all, else the first sentences that fit."""
-    if preferred and preferred in words and len(preferred.split()) <= _LONGEST_QUOTE:
+    """Words worth keeping, as they were said: the preferred ones as they stand there, else all, else the first sentences that fit."""
+    if preferred in words and 0 < len(preferred.split()) <= _LONGEST_QUOTE:
         return preferred
+    opening = [one.rstrip(" .!?\u2026") for one in sentences(preferred)]
+    for sentence in sentences(words) if preferred else ():
+        if sentence.startswith(tuple(opening)) and _TRIVIAL <= len(sentence.split()) <= _LONGEST_QUOTE:
+            return sentence  # with the name of whom it was said to
     if len(words.split()) <= _LONGEST_QUOTE:
         return words
     kept = ""
     for sentence in sentences(words):
         longer = words[: words.find(sentence, len(kept)) + len(sentence)]
-        if len(longer.split()) > _LONGEST_QUOTE:
+        if preferred or len(longer.split()) > _LONGEST_QUOTE:
             break
         kept = longer
     return kept
