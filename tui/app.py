@@ -1,12 +1,8 @@
 """The app: two screens over a game host that outlives it."""
 
 import asyncio
-import os
-import select
-import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +16,16 @@ from textual.widget import Widget
 
 from tui.host import GameHost
 from tui.screens.home import HomeScreen
+from tui.terminal import lasting, leave_on_signals, leave_when_gone, unfit
 from tui.text import ControlFilter
 from tui.theme import LANTERN, THEMES, variables
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.driver import Driver
     from textual.theme import Theme
 
     from engine.files.bundled import WorldInfo
-
-_SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
-_WATCH = 0.5
-"""Seconds between looks whether the terminal is still there."""
 
 
 def bundled() -> "Sequence[WorldInfo]":
@@ -67,6 +61,10 @@ class OthermindsApp(App[None]):
         self.host = host
         self._control_filter = ControlFilter()
         self.add_mode("home", lambda: HomeScreen(host, worlds, start))
+
+    def get_driver_class(self) -> "type[Driver]":
+        """Textual's driver, made to outlive its terminal."""
+        return lasting(super().get_driver_class())
 
     # looks
 
@@ -133,11 +131,8 @@ class OthermindsApp(App[None]):
 
 def run_app(start: Path | None = None) -> int:
     """Run the program in this terminal until it is left. `start` is a world's folder or a save to play at once. Returns the exit code."""
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        print("Otherminds needs a terminal. For a run without one: otherminds run WORLD --rounds N --json", file=sys.stderr)
-        return 2
-    if os.environ.get("TERM", "") in ("dumb", "unknown"):
-        print("This terminal can only print lines (TERM=dumb). Use another, or: otherminds run WORLD --rounds N --json", file=sys.stderr)
+    if reason := unfit():
+        print(reason, file=sys.stderr)
         return 2
     return asyncio.run(_run(start))
 
@@ -145,24 +140,15 @@ def run_app(start: Path | None = None) -> int:
 async def _run(start: Path | None) -> int:
     host = GameHost()
     app = OthermindsApp(host, start=start)
-    loop = asyncio.get_running_loop()
-    for number, code in _SIGNALS.items():
-        loop.add_signal_handler(number, partial(app.exit, return_code=code))
-    watch = asyncio.create_task(_watch_terminal(app))
+
+    def leave(code: int) -> None:
+        app.exit(return_code=code)
+
+    leave_on_signals(leave)
+    watch = asyncio.create_task(leave_when_gone(leave))
     try:
         await app.run_async()
     finally:
         watch.cancel()
         await host.close()
     return app.return_code or 0
-
-
-async def _watch_terminal(app: OthermindsApp) -> None:
-    """Leave when the terminal has gone away without a signal."""
-    poller = select.poll()
-    poller.register(sys.stdin.fileno(), select.POLLHUP)
-    while True:
-        await asyncio.sleep(_WATCH)
-        if any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in poller.poll(0)):
-            app.exit(return_code=129)
-            return

@@ -91,6 +91,8 @@ class Pacer:
                 self._rush, self._due = self._rush - 1, now
             else:
                 self._due += self._delay(item)
+                if isinstance(item, Heard) and item.event.kind == "round_started":
+                    break  # whose handoff is of interest depends on the round one sees
         return items
 
     def unseen_memories(self) -> "set[LedgerId]":

@@ -65,7 +65,8 @@ def test_lines_lead_from_box_to_box_without_a_gap(world: tuple[list[Place], list
 
 
 def test_authored_positions_win() -> None:
-    places = [Place(id="west", name="w", position=(0, 5)), Place(id="east", name="e", position=(30, 5)), Place(id="south", name="s", position=(0, 9))]
+    spots = {"west": (0, 5), "east": (30, 5), "south": (0, 9)}
+    places = [Place(id=key, name=key, position=spot) for key, spot in spots.items()]
     assert cells(places, [], 3) == {"west": (0, 0), "east": (1, 0), "south": (0, 1)}
 
 

@@ -67,7 +67,7 @@ async def test_stopping_ends_the_running_round_at_once(host: GameHost, games: An
     await asyncio.sleep(0)
     await host.stop()
     assert not host.running
-    assert [item for item in host.take() if isinstance(item, Rested)][0].why == "stopped"
+    assert next(item for item in host.take() if isinstance(item, Rested)).why == "stopped"
     await host.close()
 
 
@@ -90,7 +90,9 @@ async def test_closing_while_a_round_runs_closes_the_game(host: GameHost, games:
     assert not len(host.pacer)
 
 
-async def test_a_bug_in_a_round_is_raised_on_the_screen(host: GameHost, games: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_in_a_round_is_raised_on_the_screen(
+    host: GameHost, games: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
     await host.open_new(tmp_path)
 
     async def broken(text: str = "") -> None:

@@ -51,7 +51,7 @@ def view() -> WorldView:
 
 def committed(**counts: int) -> HandoffRun:
     return HandoffRun(
-        id="run-1", owner_id="bryn", round=1, timestamp=NOW, trigger="involuntary", reason="", status="committed", **counts,  # type: ignore[arg-type]
+        id="run-1", owner_id="bryn", round=1, timestamp=NOW, trigger="involuntary", reason="", status="committed", **counts,
     )
 
 

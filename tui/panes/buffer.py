@@ -61,14 +61,15 @@ The gauges count entries and tokens against their limits; the line below them sa
 
     def watch_view(self, old: WorldView, new: WorldView) -> None:
         """Draw the mind when it is another one."""
-        if (old.chosen, old.mind, old.names) == (new.chosen, new.mind, new.names) and self.rows.keys:
+        rested = old.running and not new.running
+        if (old.chosen, old.mind, old.names) == (new.chosen, new.mind, new.names) and self.rows.keys and not rested:
             return
         self.entitle(plain(new.name(new.chosen)) if new.chosen else "", _LEGEND)
         self.gauges.update(gauges(new.mind, self.size.width))
         self.rows.show(rows_of(new.mind))
         if new.mind.judging and not old.mind.judging:
             self.rows.reveal(_WATERMARK)
-        elif old.chosen != new.chosen or (old.mind.fresh and not new.mind.fresh and not self.rows.has_focus):
+        elif old.chosen != new.chosen or (rested and not self.rows.has_focus):
             self.rows.scroll_home(animate=False)
 
     def on_resize(self) -> None:

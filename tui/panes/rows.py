@@ -136,7 +136,7 @@ class RowList(ScrollView, can_focus=True):
         for index, row in enumerate(self._rows):
             strips = self._cache.get(id(row))
             if strips is None:
-                strips = self._cache[id(row)] = self._lines(row, width - 1)
+                strips = self._cache[id(row)] = self._lines(row, width - 2)  # the cursor, and air before the scrollbar
             wrapped.first.append(len(wrapped.strips))
             wrapped.strips += strips
             wrapped.row_of += [index] * len(strips)

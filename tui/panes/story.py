@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _KEPT = 1_500
 _QUOTED = re.compile(r'"[^"]*"?')
+_REASON = re.compile(r"\(Outcome: .*\)$")
 _LEADS = {"dialogue": (f"{SPEECH} ", ".speech"), "action": (f"{DEED} ", ".quiet"), "monologue": (f"{THOUGHT} ", ".thought")}
 _TEXT = {"dialogue": ".deed", "action": ".deed", "monologue": ".thought"}
 
@@ -200,4 +201,6 @@ def told(line: "StoryLine") -> Row:
     if line.kind == "dialogue":
         for match in _QUOTED.finditer(text):
             content = content.stylize(".speech", match.start(), match.end())
+    elif not line.ok:
+        content = content.highlight_regex(_REASON, style=".bad")
     return Row(content, lead=Content.styled(mark, style))

@@ -274,6 +274,6 @@ def about_save(save: SaveInfo) -> list[Content]:
     lines = [Content.styled(plain(note.world), ".name"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played), Content("")]
     for line in note.lines:
         lines.append(Content.styled(plain(line), ".place"))
-    lines += [Content(""), Content("enter goes on. x deletes it."), Content(""), Content(plain(str(save.path)))]
+    lines += [Content(""), Content("enter goes on. x deletes it."), Content(""), Content.styled(plain(save.path.name), ".quiet")]
     return lines
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from textual import getters, work
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.timer import Timer
 
 from engine.errors import OthermindsError
-from engine.events import BeatFailed, HandoffCommitted, HandoffFailed, Happened, Trouble
+from engine.events import AliasLearned, BeatFailed, HandoffCommitted, HandoffFailed, Happened, Trouble
 from engine.records.base import EntityId, LedgerId
 from engine.records.memory import BufferEntry
 from tui.host import GameHost
@@ -46,6 +47,8 @@ class ReadingScreen(Screen[None]):
         self._stale: set[str] = set()
         self._tallies: list[str] = []
         self._settling = 0
+        self.ticker: Timer | None = None
+        """Calls `tick`. Pictures and tests may stop it and tick by hand."""
 
     # opening
 
@@ -60,7 +63,7 @@ class ReadingScreen(Screen[None]):
         self.view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played, note=note)
         self.host.chosen = chosen
         self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
-        self.set_interval(_RATE, self.tick)
+        self.ticker = self.set_interval(_RATE, self.tick)
         self.read_story()
         self.read_minds()
         self.read({"ledger", "prompt"})
@@ -99,16 +102,25 @@ class ReadingScreen(Screen[None]):
             if old.running != running:
                 self.refresh_bindings()
             self._stale |= {"mind", "prompt"}
+            if "names" in self._stale and not len(self.host.pacer):
+                self._stale = self._stale - {"names"} | {"ledger"}
             if "ledger" in self._stale and items:
                 self._stale.discard("ledger")
                 self.read_ledger()
-        if self.host.pacer.lost and not len(self.host.pacer):
+        if not len(self.host.pacer):
+            self._read_stale()
+
+    def _read_stale(self) -> None:
+        """Read anew what has changed. Nothing waits to be shown: what is read now is what has been shown."""
+        if self.host.pacer.lost:
             self.host.pacer.lost = False
-            self.read_story()
+            self._stale.add("story")
             self.read_minds()
-        if self._stale and not len(self.host.pacer):
-            self.read(self._stale)
-            self._stale = set()
+        stale, self._stale = self._stale, set()
+        if "story" in stale:
+            self.read_story()
+        if stale - {"story"}:
+            self.read(stale)
 
     def _heard(self, view: WorldView, item: Heard, lines: "list[StoryLine | Aside]") -> WorldView:
         event = item.event
@@ -126,6 +138,8 @@ class ReadingScreen(Screen[None]):
                 self._settle_later()
                 self.on_memories(len(event.ledger))
                 self._stale.add("ledger")
+        if isinstance(event, AliasLearned) and event.change.viewer_id == view.chosen:
+            self._stale.add("names")
         return view
 
     def _concerns(self, view: WorldView, item: Heard) -> bool:
@@ -228,8 +242,13 @@ class ReadingScreen(Screen[None]):
     async def read_story(self) -> None:
         """Read the story as the narrator or the played entity tells it."""
         game = self.host.game
-        if game is not None:
-            self.story.restart(await game.story(self.view.played))
+        if game is None:
+            return
+        lines = await game.story(self.view.played)
+        if len(self.host.pacer):  # play has gone on: some of these lines are still to be shown
+            self._stale.add("story")
+        else:
+            self.story.restart(lines)
 
     @work(group="sources", exclusive=True)
     async def read_sources(self, entry: LedgerId) -> None:
