@@ -114,7 +114,7 @@ async def playing(stage: Stage) -> None:
 
 async def mind(stage: Stage) -> None:
     """A working memory alone, with a pin of one's own."""
-    await stage.press("d", "n", "n", "4", "end", "p")
+    await stage.press("d", "n", "n", "4", "end", "up", "p")
 
 
 async def prompt(stage: Stage) -> None:
@@ -124,7 +124,7 @@ async def prompt(stage: Stage) -> None:
 
 async def alias(stage: Stage) -> None:
     """A name and how it was learned."""
-    await stage.press("d", "n", "n", "n", "3", "down", "a")
+    await stage.press("d", "n", "n", "n", "n", "3", "down", "enter", "down", "a")
 
 
 async def map_alone(stage: Stage) -> None:

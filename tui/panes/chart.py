@@ -16,8 +16,8 @@ NORTH, EAST, SOUTH, WEST = 1, 2, 4, 8
 STEPS: dict[int, Point] = {NORTH: (0, -1), EAST: (1, 0), SOUTH: (0, 1), WEST: (-1, 0)}
 BACK = {NORTH: SOUTH, SOUTH: NORTH, EAST: WEST, WEST: EAST}
 _GAP_Y = 2
-_ROOMY, _TIGHT = (5, 13, 22), (3, 10, 15)
-"""Characters between columns; least and most inside of a box."""
+_MEASURES = ((7, 18, 24), (5, 13, 22), (3, 10, 15))
+"""From roomy to tight: characters between columns; least and most inside of a box."""
 _TURN, _CROSS, _TOUCH = 3, 8, 2
 
 
@@ -66,7 +66,7 @@ class Chart:
 def fitting_chart(places: Sequence[Place], portals: Sequence[Portal], width: int, height: int) -> Chart:
     """The roomiest map that fits into `width` by `height` characters; the tightest when none does."""
     found = None
-    for measures in (_ROOMY, _TIGHT):
+    for measures in _MEASURES:
         for lines in (2, 1):
             found = chart(places, portals, max(width // (sum(measures[:2]) + 2), 1), lines, measures)
             if found.width <= width and found.height <= height:
@@ -76,7 +76,7 @@ def fitting_chart(places: Sequence[Place], portals: Sequence[Portal], width: int
 
 
 def chart(
-    places: Sequence[Place], portals: Sequence[Portal], columns: int = 3, lines: int = 2, measures: tuple[int, int, int] = _ROOMY,
+    places: Sequence[Place], portals: Sequence[Portal], columns: int = 3, lines: int = 2, measures: tuple[int, int, int] = _MEASURES[1],
 ) -> Chart:
     """Lay out a map: about `columns` boxes wide, each with `lines` lines for who is there."""
     gap, least, most = measures

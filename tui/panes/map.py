@@ -124,11 +124,13 @@ senses as the doors stand now. The arrow keys scroll.
             self._laid = shape
             self._chart = fitting_chart([*world.places.values()], [*world.portals.values()], size.width, size.height)
         assert self._chart is not None
-        self.canvas.draw(picture(self._chart, view, world))
+        left, top = max((size.width - self._chart.width) // 2, 0), max((size.height - self._chart.height) // 3, 0)
+        blank = [(" ", "")]
+        self.canvas.draw([blank] * top + [blank * left + line for line in picture(self._chart, view, world)])
         chosen = world.entities.get(view.chosen or "")
         self.entitle("", f"lit: what {plain(view.name(view.chosen))} perceives" if chosen else "")
         if chosen and (box := self._chart.boxes.get(chosen.place or "")):
-            self.canvas.scroll_to_region(Region(box.x - 2, box.y - 1, box.width + 4, box.height + 2), animate=False)
+            self.canvas.scroll_to_region(Region(left + box.x - 2, top + box.y - 1, box.width + 4, box.height + 2), animate=False)
 
 
 def picture(laid: Chart, view: WorldView, world: World) -> list[list[Cell]]:

@@ -52,7 +52,7 @@ def rows_of(prompt: "Prompt") -> list[Row]:
     """The whole pane, from the sum of tokens to the last line of text."""
     report = prompt.report
     room = max(report.context_window - report.reserved, 1)
-    kept = (f", {report.reserved:,} kept for the answer", ".quiet")
+    kept = (f", {report.reserved:,} for the answer", ".quiet")
     total = Content.assemble(bar(report.tokens / room, 2 * _BAR), f" {report.tokens:,} of {room:,} tokens", kept)
     rows = [Row(total, lead=Content(" ")), _BLANK]
     most = max((section.tokens for section in prompt.sections), default=1) or 1

@@ -44,11 +44,18 @@ class Row:
 
 
 @dataclass(slots=True)
+class _Drawn:
+    """A row at one width: where it is divided, and those of its lines that have been looked at."""
+
+    lines: list[Content]
+    strips: dict[int, Strip] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class _Wrapped:
     """The lines of all rows at one width."""
 
     width: int = 0
-    strips: list[Strip] = field(default_factory=list)
     row_of: list[int] = field(default_factory=list)
     """Index of the row for each line."""
     first: list[int] = field(default_factory=list)
@@ -103,7 +110,7 @@ class RowList(ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
         self._wrapped = _Wrapped()
-        self._cache: dict[int, list[Strip]] = {}
+        self._cache: dict[int, _Drawn] = {}
         self._follow = follow
         self._at_end = True
 
@@ -112,7 +119,7 @@ class RowList(ScrollView, can_focus=True):
     def show(self, rows: Sequence[Row]) -> None:
         """Show these rows instead. Rows handed in before keep their lines; the place of the reader is kept."""
         kept = {id(row) for row in rows}
-        self._cache = {key: strips for key, strips in self._cache.items() if key in kept}
+        self._cache = {key: drawn for key, drawn in self._cache.items() if key in kept}
         self._rows = rows
         keys = self.keys
         if self.cursor not in keys and (self.cursor or self.has_focus):
@@ -134,56 +141,41 @@ class RowList(ScrollView, can_focus=True):
             self._cache.clear()
         wrapped = _Wrapped(width)
         for index, row in enumerate(self._rows):
-            strips = self._cache.get(id(row))
-            if strips is None:
-                strips = self._cache[id(row)] = self._lines(row, width - 2)  # the cursor, and air before the scrollbar
-            wrapped.first.append(len(wrapped.strips))
-            wrapped.strips += strips
-            wrapped.row_of += [index] * len(strips)
+            drawn = self._cache.get(id(row))
+            if drawn is None:
+                drawn = self._cache[id(row)] = _Drawn(_divided(row, width - 2))  # the cursor, and air before the scrollbar
+            wrapped.first.append(len(wrapped.row_of))
+            wrapped.row_of += [index] * len(drawn.lines)
         at_end, self._wrapped = self._at_end, wrapped
-        self.virtual_size = Size(width, len(wrapped.strips))
+        self.virtual_size = Size(width, len(wrapped.row_of))
         if self._follow and at_end:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True, immediate=True)
         self.refresh()
 
-    def _lines(self, row: Row, width: int) -> list[Strip]:
-        base = self.get_visual_style(row.tint) if row.tint else self.visual_style
-        options = RenderOptions(self._get_style, {})
-        indent, tail = row.lead.cell_length, row.tail.cell_length
-        room = max(width - indent, 8)
-        gap = 1 if tail else 0
-        if row.rule:
-            text = row.body.truncate(max(room - tail - gap, 1), ellipsis=True)
-            fill = max(room - text.cell_length - tail - 2 * gap - (1 if text else 0), 0)
-            parts = [row.lead, text, " " if text else "", Content.styled(row.rule * fill, ".rule"), " " if tail else "", row.tail]
-            return Content.assemble(*parts).render_strips(width, 1, base, options)
-        lines = row.body.wrap(room) if row.body else [EMPTY]
-        if tail and room - tail - gap < lines[0].cell_length:
-            lines = row.body.wrap(room - tail - gap) if room - tail - gap > 12 else lines
-        strips: list[Strip] = []
-        blank = Content(" " * indent)
-        for number, line in enumerate(lines):
-            content = row.lead + line if number == 0 else blank + line
-            if number == 0 and tail and content.cell_length + gap + tail <= width:
-                content = content + " " * (width - content.cell_length - tail) + row.tail
-            [strip] = content.render_strips(width, 1, base, options)
-            strips.append(strip.extend_cell_length(width, base.rich_style))
-        return strips
+    def _strip(self, line: int) -> Strip:
+        """One line of all, drawn when it is first looked at."""
+        index = self._wrapped.row_of[line]
+        row, number = self._rows[index], line - self._wrapped.first[index]
+        drawn = self._cache[id(row)]
+        if (strip := drawn.strips.get(number)) is None:
+            width = self._wrapped.width - 2
+            base = self.get_visual_style(row.tint) if row.tint else self.visual_style
+            content = _line(row, drawn.lines, number, width)
+            [strip] = content.render_strips(width, 1, base, RenderOptions(self._get_style, {}))
+            strip = drawn.strips[number] = strip.extend_cell_length(width, base.rich_style)
+        return strip
 
     def render_line(self, y: int) -> Strip:
         """One line as it is on the screen now."""
         line = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
         base = self.visual_style.rich_style
-        if line >= len(self._wrapped.strips) or width != self._wrapped.width:
+        if line >= len(self._wrapped.row_of) or self.scrollable_content_region.width != self._wrapped.width:
             return Strip.blank(self.size.width, base)
         row = self._rows[self._wrapped.row_of[line]]
-        strip = self._wrapped.strips[line]
         picked = bool(row.key) and row.key == self.cursor and self.has_focus
         first = self._wrapped.first[self._wrapped.row_of[line]] == line
         style = self.get_visual_style(row.tint) if row.tint else self.visual_style
-        mark = Strip([Segment(CURSOR if picked and first else " ", style.rich_style)], 1)
-        strip = Strip.join([mark, strip])
+        strip = Strip.join([Strip([Segment(CURSOR if picked and first else " ", style.rich_style)], 1), self._strip(line)])
         if picked:
             over = self.get_visual_style("pick").background_style.rich_style
             strip = Strip([Segment(text, style + over if style else over) for text, style, _ in strip], strip.cell_length)
@@ -192,10 +184,8 @@ class RowList(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         """Colours have changed: draw all lines anew."""
         super().notify_style_update()
-        if hasattr(self, "_cache"):
-            self._cache.clear()
-            if self.is_attached:
-                self.call_after_refresh(self._wrap)
+        for drawn in getattr(self, "_cache", {}).values():
+            drawn.strips.clear()
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrap for the new width."""
@@ -231,7 +221,7 @@ class RowList(ScrollView, can_focus=True):
         for index, row in enumerate(self._rows):
             if row.key and row.key == self.cursor and index < len(self._wrapped.first):
                 top = self._wrapped.first[index]
-                end = self._wrapped.first[index + 1] if index + 1 < len(self._wrapped.first) else len(self._wrapped.strips)
+                end = self._wrapped.first[index + 1] if index + 1 < len(self._wrapped.first) else len(self._wrapped.row_of)
                 self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True, x_axis=False)
                 return
 
@@ -288,4 +278,29 @@ class RowList(ScrollView, can_focus=True):
 
     def text(self) -> str:
         """All lines as they are drawn, for tests and for copying."""
-        return "\n".join(strip.text.rstrip() for strip in self._wrapped.strips)
+        return "\n".join(self._strip(line).text.rstrip() for line in range(len(self._wrapped.row_of)))
+
+
+def _divided(row: Row, width: int) -> list[Content]:
+    """The body of a row in lines that fit."""
+    if row.rule or not row.body:
+        return [row.body]
+    room = max(width - row.lead.cell_length, 8)
+    lines = row.body.wrap(room)
+    free = room - row.tail.cell_length - 1
+    return row.body.wrap(free) if row.tail and lines[0].cell_length > free > 12 else lines
+
+
+def _line(row: Row, lines: Sequence[Content], number: int, width: int) -> Content:
+    """One line of a row with what stands left and right of it."""
+    indent, tail = row.lead.cell_length, row.tail.cell_length
+    if number:
+        return Content(" " * indent) + lines[number]
+    if row.rule:
+        text = row.body.truncate(max(width - indent - tail - 2, 1), ellipsis=True)
+        fill = max(width - indent - text.cell_length - tail - bool(text) - bool(tail), 0)
+        rule = Content.styled(row.rule * fill, ".rule")
+        return Content.assemble(row.lead, text, " " if text else "", rule, " " if tail else "", row.tail)
+    content = row.lead + lines[0]
+    room = width - content.cell_length - tail
+    return content + " " * room + row.tail if tail and room > 0 else content

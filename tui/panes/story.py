@@ -22,7 +22,8 @@ from tui.view import WorldView
 if TYPE_CHECKING:
     from engine.game import StoryLine
 
-_KEPT = 1_500
+_KEPT = 700
+"""Rows of the transcript that can be scrolled back to."""
 _QUOTED = re.compile(r'"[^"]*"?')
 _REASON = re.compile(r"\(Outcome: .*\)$")
 _LEADS = {"dialogue": (f"{SPEECH} ", ".speech"), "action": (f"{DEED} ", ".quiet"), "monologue": (f"{THOUGHT} ", ".thought")}

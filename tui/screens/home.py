@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEMO = "salt-lantern"
 _TITLE = "O T H E R M I N D S"
+_KEYS = ("enter", "d", "n", "t", "x")
 _LINE = "worlds whose people remember, overhear and forget"
 
 
@@ -256,13 +257,18 @@ def about_world(world: "WorldInfo", *, demo: bool) -> list[Content]:
     lines += [Content("")]
     if demo:
         lines += [
-            Content("enter or d starts a new game. You watch; the characters act by themselves."), Content(""),
-            Content("n plays a round. Look at the mind on the right: when it is full, memories are kept and the rest is forgotten."),
-            Content("t takes somebody over: you write what they do, and see only what they see."),
+            _keyed("enter", "or", "d", "starts a new game. You watch; the characters act by themselves."), Content(""),
+            _keyed("n", "plays a round. Look at the mind on the right: when it is full, what mattered is kept and the rest forgotten."),
+            Content(""), _keyed("t", "takes somebody over: you write what they do, and see only what they see."),
         ]
     else:
-        lines.append(Content("enter starts a new game."))
+        lines.append(_keyed("enter", "starts a new game."))
     return lines
+
+
+def _keyed(*words: str) -> Content:
+    """A sentence of parts, in which those that are keys look like keys."""
+    return Content(" ").join(Content.styled(part, ".key" if part in _KEYS else "") for part in words)
 
 
 def about_save(save: SaveInfo) -> list[Content]:
@@ -274,6 +280,7 @@ def about_save(save: SaveInfo) -> list[Content]:
     lines = [Content.styled(plain(note.world), ".name"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played), Content("")]
     for line in note.lines:
         lines.append(Content.styled(plain(line), ".place"))
-    lines += [Content(""), Content("enter goes on. x deletes it."), Content(""), Content.styled(plain(save.path.name), ".quiet")]
+    lines += [Content(""), _keyed("enter", "goes on."), _keyed("x", "deletes it."), Content("")]
+    lines.append(Content.styled(plain(save.path.name), ".quiet"))
     return lines
 
