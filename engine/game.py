@@ -31,10 +31,13 @@ from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee
 from engine.turns.simulation import RoundReport, SimulationManager
 from engine.views import BufferView, LedgerLine, Sizes, StoryLine, called, ledger_line, lived_through, narrated
+from engine.world.access import is_awake
 
 __all__ = ["BufferView", "Game", "LedgerLine", "RoundReport", "Sizes", "StoryLine"]
 
 _LONGEST_ALIAS = 60
+_AT_ONCE = frozenset({"look", "wake"})
+"""Verbs of a player that need no round."""
 
 
 class Game:
@@ -124,14 +127,25 @@ class Game:
         return self._played
 
     async def step(self, text: str = "") -> RoundReport:
-        """One round. `text` is what the played entity does; empty lets it wait. Raises `CommandError` before anything
-        is changed when the text cannot be understood. Cancelling is safe: the running beat is not consumed."""
+        """One round. `text` is what the played entity does; empty lets it wait. Looking and waking take no time and no round.
+
+        Raises `CommandError` before anything is changed when the text cannot be understood. Cancelling is safe: the running beat
+        is not consumed."""
         text = clean(text).strip()
         if not text:
             return await self._simulation.step(held=frozenset({self._played} if self._played else ()))
         if self._played is None:
             raise CommandError("Nobody is under your hand.", "Take over somebody first.")
+        me = self.world.entities[self._played]
         intents = await self._simulation.understand(self._played, text)
+        verbs = {intent.verb for intent in intents}
+        status = me.value("status")
+        if not is_awake(me) and (verbs != {"wake"} or status != "asleep"):
+            asleep = "Write `wake`, or play rounds until you wake."
+            raise CommandError(f"You are {status} and can do nothing.", asleep if status == "asleep" else "Take over somebody else.")
+        if verbs <= _AT_ONCE:
+            done = await self._simulation.act(self._played, text, intents)
+            return RoundReport(round=self.world.round, beats=int(done), failed_beats=int(not done), handoffs=0, failed_handoffs=0)
         return await self._simulation.step({self._played: (text, intents)}, held=frozenset({self._played}))
 
     # looking; nothing here changes anything

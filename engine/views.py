@@ -10,6 +10,7 @@ from engine.mind.voice import names_of, remembered, tell
 from engine.records.base import BufferId, EntityId, PlaceId, Record
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import BufferEntry, LedgerEntry, Partition, TriggerReport
+from engine.records.tokens import referred
 from engine.records.world import World
 
 
@@ -80,13 +81,18 @@ def ledger_line(world: World, entry: LedgerEntry) -> LedgerLine:
 
 def narrated(world: World, round_: int, at: datetime, place: PlaceId | None, intent: Intent, outcome: Outcome | None) -> StoryLine:
     """An event told by true names."""
-    text = tell(world, None, intent, outcome=_worth_telling(outcome))
+    text = _with_findings(world, tell(world, None, intent, outcome=_worth_telling(outcome)), outcome, None)
     return _line(world, round_, at, place, intent, outcome, text, called(world, intent.actor, None))
 
 
 def lived_through(world: World, entry: BufferEntry) -> StoryLine:
     """An event as the owner of `entry` perceived it, in its words."""
     text = tell(world, entry.owner_id, entry.model_copy(update={"outcome": _worth_telling(entry.outcome)}))
+    text = _with_findings(world, text, entry.outcome, entry.owner_id)
+    if entry.intent.verb == "go" and entry.intent.actor == entry.owner_id and entry.outcome is not None and entry.outcome.is_valid:
+        arrived = world.places.get(entry.location_id or "")
+        text += f" {arrived.description}" if arrived else ""
+        text = render(text, names_of(world, entry.owner_id, referred(text)))
     speaker = "somebody" if entry.grasp == "faint" else called(world, entry.intent.actor, entry.owner_id)
     place = entry.intent.place or entry.location_id
     return _line(world, entry.round, entry.timestamp, place, entry.intent, entry.outcome, text, speaker)
@@ -100,6 +106,14 @@ def _line(
         round=round_, when=at.strftime("%H:%M"), place=where.name if where else "", actor=intent.actor, speaker=capital(speaker),
         kind=intent.type, text=text, intent=intent, ok=outcome is None or outcome.is_valid,
     )
+
+
+def _with_findings(world: World, text: str, outcome: Outcome | None, viewer: EntityId | None) -> str:
+    """The sentence and, after it, what came to light."""
+    if outcome is None or not outcome.is_valid or not outcome.finding:
+        return text
+    found = render(outcome.finding, names_of(world, viewer, referred(outcome.finding)))
+    return f"{text} {capital(found)}{'' if found.endswith(('.', '!', '?')) else '.'}"
 
 
 def _worth_telling(outcome: Outcome | None) -> Outcome | None:

@@ -6,11 +6,15 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
 
 from engine.errors import OthermindsError, WorldFileError
+
+if TYPE_CHECKING:
+    from engine.events import EngineEvent
+    from engine.game import Game
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -58,7 +62,7 @@ def run(
     prompts: Annotated[Path | None, typer.Option(help="Write one JSON line for each model call to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary on standard output.")] = False,
 ) -> None:
-    """Run a world without a screen."""
+    """Run a world without a screen. Tells the story as it goes on, or with --json prints a summary only."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="otherminds-") as folder:
@@ -138,10 +142,11 @@ async def _headless(
         game = await Game.create(world, save, seed, sink=record if log else None)
         try:
             game.listen(count)
+            if not quiet:
+                game.listen(lambda event: _tell(game, event))
             for number in range(rounds):
-                report = await game.step()
-                beats += report.beats
-                if not quiet and sys.stderr.isatty():
+                beats += (await game.step()).beats
+                if quiet and sys.stderr.isatty():
                     sys.stderr.write(f"\rround {number + 1} of {rounds}")
             sizes = await game.sizes()
             calls = {task: spent.calls for task, spent in sorted(game.meter.by_task.items())}
@@ -151,7 +156,7 @@ async def _headless(
     finally:
         if log is not None:
             log.close()
-    if not quiet and sys.stderr.isatty():
+    if quiet and sys.stderr.isatty():
         sys.stderr.write("\n")
     handoffs = {key: counts[key] for key in ("runs", "failed", "promoted", "forgotten", "pinned")}
     return {
@@ -159,6 +164,13 @@ async def _headless(
         "ledger_entries": sizes.ledger, "handoffs": handoffs, "names_learned": counts["names"], "model_calls": calls,
         "seconds": round(time.monotonic() - began, 3),
     }
+
+
+def _tell(game: "Game", event: "EngineEvent") -> None:
+    """One line of the story, as the narrator tells it."""
+    line = game.tell(event, None)
+    if line is not None:
+        typer.echo(f"{line.round:>3}  {line.when}  {line.place}: {line.text}")
 
 
 def main() -> NoReturn:

@@ -36,7 +36,7 @@ def mentioned(event: Event, outcome: Outcome | None = None) -> tuple[EntityId, .
     outcome = own_outcome or outcome
     if grasp == "faint":
         return ()
-    text = " ".join((intent.summary, intent.text, outcome.reason if outcome else ""))
+    text = " ".join((intent.summary, intent.text, f"{outcome.reason} {outcome.finding}" if outcome else ""))
     return tuple(dict.fromkeys((intent.actor, *intent.targets, *referred(text))))
 
 
@@ -125,7 +125,8 @@ def _deed(intent: Intent, viewer_id: EntityId | None, actor: str, names: Names, 
     if outcome is None:
         return sentence
     if outcome.is_valid:
-        return f"{sentence} (Outcome: succeeded)"
+        found = render(outcome.finding, names).rstrip(" .") if viewer_id in (None, intent.actor) else ""
+        return f"{sentence} (Outcome: succeeded, {found})" if found else f"{sentence} (Outcome: succeeded)"
     reason = render(outcome.reason, names).rstrip(" .") if viewer_id in (None, intent.actor) else ""
     reason = _COMMON_START.sub(lambda match: match.group(0).lower(), reason, count=1) if reason else ""
     return f"{sentence} (Outcome: failed, {reason})" if reason else f"{sentence} (Outcome: failed)"

@@ -40,3 +40,5 @@ class Outcome(Record):
     is_valid: bool
     reason: str = Field(default="", max_length=500)
     """One short sentence for the actor, with reference tokens."""
+    finding: str = ""
+    """What the actor came to see or read by it, with reference tokens, no full stop. Its alone to know."""

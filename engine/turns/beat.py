@@ -75,17 +75,18 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
     `current` is the world on disk: it may hold aliases edited by hand since the beat was planned, and they stand.
     """
     world, moved = _with_edits(beat, current), beat.before
+    number = max(1, beat.before.round)  # what is done before the first round belongs to it; 0 is backstory
     events: list[EngineEvent] = []
-    beat_id = store.story.add_beat(conn, beat.before.round, beat.actor, beat.before.now, beat.prose, beat.template)
+    beat_id = store.story.add_beat(conn, number, beat.actor, beat.before.now, beat.prose, beat.template)
     for happening in beat.happenings:
         verdict = happening.verdict
         store.story.add_happening(
-            conn, beat_id, beat.before.round, happening.at, happening.place, verdict.intent, verdict.outcome
+            conn, beat_id, number, happening.at, happening.place, verdict.intent, verdict.outcome
         )
-        entries = [store.buffer.add(conn, _entry(happening, viewer, grasp, beat.before.round)) for viewer, grasp in happening.witnesses]
+        entries = [store.buffer.add(conn, _entry(happening, viewer, grasp, number)) for viewer, grasp in happening.witnesses]
         events.append(
             Happened(
-                round=beat.before.round, now=happening.at, place=happening.place, intent=verdict.intent, outcome=verdict.outcome,
+                round=number, now=happening.at, place=happening.place, intent=verdict.intent, outcome=verdict.outcome,
                 entries=tuple(entries),
             )
         )

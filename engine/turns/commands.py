@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from engine.errors import CommandError
 from engine.mind.aliases import find, vocabulary
+from engine.mind.whereabouts import where
 from engine.prompts.scene import Scene
 from engine.records.base import EntityId
 from engine.records.intents import Intent, Verb
@@ -13,14 +14,17 @@ from engine.records.world import Portal, World
 
 HELP = (
     'say TEXT · "TEXT" · tell WHO TEXT · whisper to WHO: TEXT · shout TEXT · think TEXT · go WHERE · look [WHAT] · take WHAT · '
-    "give WHAT to WHO · drop WHAT · open/close/lock/unlock WHAT · wait · sleep · wake WHO · or plain prose"
+    "give WHAT to WHO · drop WHAT · read/open/close/lock/unlock WHAT · inventory · wait · sleep · wake [WHO] · or plain prose"
 )
 _QUOTED = re.compile(r'^\s*["“](?P<text>[^"“”]+)["”]\s*$')
 _TO = re.compile(r"^(?:to\s+)?(?P<who>[^:,\"“]+?)\s*(?:[:,]\s*|\s+(?=[\"“]))(?P<text>.+)$", re.IGNORECASE | re.DOTALL)
 _SPEECH: dict[str, Verb] = {"say": "say", "tell": "say", "whisper": "whisper", "shout": "shout", "yell": "shout"}
 _DEEDS: dict[str, tuple[Verb, str]] = {
     "take": ("take", "took"), "get": ("take", "took"), "drop": ("drop", "put down"), "wake": ("wake", "woke"),
+    "read": ("other", "read"),
 }
+_COMPASS = frozenset({"n", "e", "w", "ne", "nw", "se", "sw", "north", "east", "south", "west", "northeast", "northwest"})
+_CLIMBS = re.compile(r"(?<!\w)(stairs?|stairway|steps|ladder|hatch|trap)(?!\w)", re.IGNORECASE)
 _PORTALS: dict[str, tuple[Verb, str]] = {
     "open": ("open", "opened"), "close": ("close", "closed"), "shut": ("close", "closed"),
     "lock": ("lock", "locked"), "unlock": ("unlock", "unlocked"),
@@ -44,6 +48,12 @@ class _Reader:
             return [self._speech("say", quoted["text"])]
         word, _, rest = text.partition(" ")
         word, rest = word.lower().rstrip(":"), rest.strip()
+        if not rest and word.rstrip("s") in _COMPASS:
+            raise CommandError("Nobody here goes by the compass.", self._ways())
+        if not rest and word in ("inventory", "inv", "i"):
+            return [self._deed(text, "look", "looked over what was in hand", (self._actor,))]
+        if not rest and word == "exits":
+            word = "look"
         if word in _SPEECH and rest:
             return self._spoken(word, rest)
         if word == "think" and rest:
@@ -60,10 +70,13 @@ class _Reader:
         if word == "give" and (match := re.match(r"(?P<what>.+?)\s+to\s+(?P<who>.+)$", rest, re.IGNORECASE)):
             thing, who = self._one(match["what"]), self._one(match["who"])
             return [self._deed(text, "give", f"gave {token(thing)} to {token(who)}", (thing, who))]
-        if word in _DEEDS and rest and len(rest.split()) <= 6:
+        if word == "wake" and rest.lower() in ("", "up"):
+            return [self._deed(text, "wake", "woke")]
+        if word in _DEEDS and rest and len(rest.split()) <= 8:
             verb, past = _DEEDS[word]
-            thing = self._one(rest)
-            return [self._deed(text, verb, f"{past} {token(thing)}", (thing,))]
+            what, _, owner = rest.partition(" from ") if verb == "take" else (rest, "", "")
+            thing = self._one(what)
+            return [self._deed(text, verb, f"{past} {token(thing)}", (thing, self._one(owner)) if owner else (thing,))]
         if word in _PORTALS and rest and len(rest.split()) <= 6:
             verb, past = _PORTALS[word]
             if portal := self._way(rest):
@@ -96,13 +109,16 @@ class _Reader:
         return Intent(type="dialogue", verb=verb, text=words.strip(), actor=self._actor, targets=(to,) if to else (), modifiers=modifiers)
 
     def _go(self, text: str, word: str, rest: str) -> list[Intent]:
-        wanted = re.sub(r"^(?:to|into|through|in|out|back to|up to|down to|down|up)\s+(?=\S)", "", rest, flags=re.IGNORECASE)
+        wanted = re.sub(r"^(?:back to|up to|down to|to|into|through|in|out|down|up)\s+(?=\S)", "", rest, flags=re.IGNORECASE)
         ways = self._scene.ways()
         if not wanted or word == "leave":
             if len(ways) == 1:
                 return [self._deed(text, "go", "left", portal=ways[0])]
             raise CommandError("Which way?", self._ways())
-        portal = self._way(wanted)
+        here = self._world.places.get(self._scene.me.place or "")
+        if here is not None and _plain(wanted) == _plain(here.name):
+            raise CommandError(f"You are {where(here)} already.", self._ways())
+        portal = self._way(wanted) or self._climb(wanted)
         if portal is None:
             raise CommandError(f'There is no way "{wanted}" from here.', self._ways())
         return [self._deed(text, "go", "went on", portal=portal)]
@@ -128,6 +144,11 @@ class _Reader:
         if len(partly) > 1:
             raise CommandError(f'"{wanted}" could be several ways.', self._ways())
         return partly[0] if partly else None
+
+    def _climb(self, wanted: str) -> Portal | None:
+        """The only stair or ladder here, for `go up` and the like."""
+        climbs = [p for p in self._scene.ways() if _CLIMBS.search(p.name)]
+        return climbs[0] if len(climbs) == 1 and wanted.lower() in ("up", "down", "upstairs", "downstairs") else None
 
     def _one(self, phrase: str) -> EntityId:
         around: Sequence[EntityId] = self._scene.around

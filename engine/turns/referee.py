@@ -56,7 +56,8 @@ class Referee:
         if ruling is not None:
             done = _applied(world, ruling.deltas) if ruling.possible else (world, ())
             judged = intent.model_copy(update={"summary": ruling.summary or intent.summary})
-            return Verdict(judged, Outcome(is_valid=ruling.possible, reason=ruling.reason), ruling.minutes, done[1], done[0])
+            outcome = Outcome(is_valid=ruling.possible, reason=ruling.reason, finding=ruling.finding)
+            return Verdict(judged, outcome, ruling.minutes, done[1], done[0])
         return await self._ask(world, intent)
 
     async def _ask(self, world: World, intent: Intent) -> Verdict:

@@ -1,27 +1,15 @@
 """Code rules of the referee: one for each verb that needs no model. Pure."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from engine.records.base import EntityId
 from engine.records.intents import Intent, Verb
 from engine.records.tokens import token
-from engine.records.world import Delta, Entity, Move, Portal, PortalState, SetAttribute, SetPortal, Transfer, World
+from engine.records.world import Entity, Move, Portal, PortalState, SetAttribute, SetPortal, Transfer, World
+from engine.turns.looking import held_by_another, look, open_up
+from engine.turns.ruling import Ruling
 from engine.turns.schedule import ASLEEP_SINCE
 from engine.world.access import is_awake
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """What a rule says of an action."""
-
-    possible: bool
-    reason: str = ""
-    """For the actor, with reference tokens, no full stop."""
-    deltas: tuple[Delta, ...] = ()
-    minutes: int = 0
-    summary: str = ""
-    """The act told plainly; empty keeps the decoder's words."""
 
 
 def rule_on(world: World, intent: Intent) -> Ruling | None:
@@ -29,6 +17,8 @@ def rule_on(world: World, intent: Intent) -> Ruling | None:
     actor = world.entities[intent.actor]
     if intent.verb != "look" and (missing := _out_of_reach(world, actor, intent.targets)):
         return Ruling(False, missing)
+    if (reveals := open_up(world, actor, intent)) is not None:
+        return reveals
     rule = _RULES.get(intent.verb)
     return rule(world, actor, intent) if rule else None
 
@@ -90,16 +80,16 @@ def _set_portal(done: str, base: str, wanted: PortalState) -> Callable[[World, E
 
 
 def _take(world: World, actor: Entity, intent: Intent) -> Ruling:
-    if not intent.targets:
-        return Ruling(False, "there is no such thing here", summary="looked for something to take")
-    thing = world.entities[intent.targets[0]]
+    things = [t for t in intent.targets if not world.entities[t].agent]
+    if not things:
+        reason = "people are not for taking" if intent.targets else "there is no such thing here"
+        return Ruling(False, reason, summary="looked for something to take")
+    thing = world.entities[things[0]]
     tried = f"tried to take {token(thing.id)}"
-    if thing.agent:
-        return Ruling(False, "people are not for taking", summary=tried)
     if thing.holder == actor.id:
         return Ruling(False, "it is in hand already", summary=tried)
-    if thing.holder is not None and is_awake(world.entities[thing.holder]):
-        return Ruling(False, f"{token(thing.holder)} holds it", summary=tried)
+    if (holder := held_by_another(world, actor, thing)) is not None:
+        return Ruling(False, f"{token(holder)} holds it", summary=tried)
     if (thing.value("fixed") or "").lower() in ("yes", "true", "fixed"):
         return Ruling(False, "it cannot be moved", summary=tried)
     return Ruling(True, deltas=(Transfer(thing=thing.id, holder=actor.id),), summary=f"took {token(thing.id)}")
@@ -136,14 +126,11 @@ def _sleep(world: World, actor: Entity, intent: Intent) -> Ruling:
 
 
 def _wake(world: World, actor: Entity, intent: Intent) -> Ruling:
-    sleepers = [t for t in intent.targets if world.entities[t].value("status") == "asleep"]
+    sleepers = [t for t in intent.targets or (actor.id,) if world.entities[t].value("status") == "asleep"]
     if not sleepers:
         return Ruling(False, "nobody there is asleep", summary="tried to wake somebody")
-    return Ruling(True, deltas=(SetAttribute(entity=sleepers[0], name="status", value="awake"),), summary=f"woke {token(sleepers[0])}")
-
-
-def _look(world: World, actor: Entity, intent: Intent) -> Ruling:
-    return Ruling(True, minutes=0)
+    awake = SetAttribute(entity=sleepers[0], name="status", value="awake")
+    return Ruling(True, deltas=(awake,), summary="woke" if sleepers[0] == actor.id else f"woke {token(sleepers[0])}")
 
 
 def _wait(world: World, actor: Entity, intent: Intent) -> Ruling:
@@ -161,6 +148,6 @@ _RULES: Mapping[Verb, Callable[[World, Entity, Intent], Ruling | None]] = {
     "drop": _drop,
     "sleep": _sleep,
     "wake": _wake,
-    "look": _look,
+    "look": look,
     "wait": _wait,
 }

@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.errors import ModelError
+from engine.errors import BadOutputError, CommandError, ModelError
 from engine.events import BeatEnded, BeatFailed, BeatStarted, Listener, ProseStreamed, RoundEnded, RoundStarted
 from engine.memory.handoff.engine import HandoffEngine
 from engine.records.base import EntityId, Record
@@ -13,11 +13,12 @@ from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
 from engine.turns.actor import Actor
 from engine.turns.beat import Beat, Happening, Written, alias_by_hand, plan, write
-from engine.turns.commands import parse
+from engine.turns.commands import HELP, parse
 from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee, Verdict
 from engine.turns.schedule import acting, due_to_wake, idle_until
 from engine.world.access import is_active
+from engine.world.clock import advance
 from engine.world.rules import apply
 
 _BY_HAND = "by hand"
@@ -46,14 +47,25 @@ class SimulationManager:
 
     async def understand(self, actor: EntityId, text: str) -> list[Intent]:
         """What a person means by `text`: commands and quoted speech by rule, prose by the decoder. Raises `CommandError`, `ModelError`."""
-        return parse(self.world, actor, text) or await self._decoder.decode(self.world, actor, text)
+        intents = parse(self.world, actor, text)
+        if intents:
+            return intents
+        try:
+            return await self._decoder.decode(self.world, actor, text)
+        except BadOutputError as error:
+            short = text if len(text) <= 60 else text[:57] + "..."
+            raise CommandError(f'"{short}" was not understood.', f"Write it as a sentence, or use: {HELP}.") from error
+
+    async def act(self, entity: EntityId, prose: str, intents: Sequence[Intent]) -> bool:
+        """One beat of `entity` outside any round, for what takes no time. False when it failed and left no trace."""
+        return await self._beat(entity, (prose, intents))
 
     async def step(
         self, inputs: Mapping[EntityId, tuple[str, Sequence[Intent]]] | None = None, held: frozenset[EntityId] = frozenset()
     ) -> RoundReport:
         """One round. `inputs` gives the prose and intents of entities under a hand: they act first. Those in `held` act only through
         `inputs`. Cancelling is safe at any moment: what was committed stands, the running beat leaves no trace."""
-        given = inputs or {}
+        given, began = inputs or {}, self.world.now
         await self._begin_round()
         await self._wake_sleepers()
         runs = await self._handoff.run_all(self.world)
@@ -63,6 +75,8 @@ class SimulationManager:
                 continue
             done = await self._beat(entity, given.get(entity))
             beats, failed = beats + done, failed + (not done)
+        if self.world.now == began and not failed:
+            await self._commit(self._a_minute_passes)  # else a world of small gestures would stand still for ever
         self._emit(RoundEnded(round=self.world.round, now=self.world.now))
         lost = sum(run.status == "failed" for run in runs)
         return RoundReport(
@@ -87,6 +101,11 @@ class SimulationManager:
             return alias_by_hand(self._store, conn, world, viewer, target, alias)
 
         await self._commit(run)
+
+    def _a_minute_passes(self, conn: sqlite3.Connection, world: World) -> Written:
+        after = world.model_copy(update={"now": advance(world.now, 1)})
+        self._store.worlds.update(conn, world, after)
+        return Written(after, ())
 
     async def _wake_sleepers(self) -> None:
         for sleeper in due_to_wake(self.world):

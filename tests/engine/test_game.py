@@ -161,3 +161,56 @@ async def test_a_new_game_never_overwrites(new: Callable[..., Awaitable[Game]], 
     with pytest.raises(WorldFileError):
         await Game.create(tmp_path / "broken", tmp_path / "b.db")
     assert not (tmp_path / "b.db").exists()
+
+
+async def test_looking_takes_no_round_and_shows_what_is_there(new: Callable[..., Awaitable[Game]]) -> None:
+    game = await new()
+    game.play_as("ines_calder")
+    before = game.world
+    await game.step("look")
+    await game.step("look at the pot boy")
+    assert (game.world.round, game.world.now) == (before.round, before.now)
+    around, boy = [line.text for line in await game.story("ines_calder")]
+    taproom = before.places[before.entities["ines_calder"].place or ""]
+    assert around.startswith(f"You looked around. {' '.join(taproom.description.split())[:40]}")
+    assert "the innkeeper" in around
+    assert "Ways out: " in around
+    label, appearance = (before.entities["tam_birrell"].value(name) or "" for name in ("label", "appearance"))
+    assert boy.startswith(f"You looked at {label}. ")
+    assert appearance.rstrip(".")[1:30] in boy
+
+
+async def test_a_letter_opened_is_a_letter_read(new: Callable[..., Awaitable[Game]]) -> None:
+    game = await new()
+    writing = game.world.entities["th_letter"].attributes["writing"]
+    assert not writing.may_know("ines_calder")
+    game.play_as("ines_calder")
+    await game.step("open the sealed letter")
+    assert game.world.entities["th_letter"].attributes["writing"].may_know("ines_calder")
+    [line] = [line.text for line in await game.story("ines_calder") if line.actor == "ines_calder"]
+    assert writing.value.split(".")[0] in line
+    assert writing.value.split(".")[0] in (await game.preview("ines_calder")).text
+    others = [text for agent in game.world.agents() if agent.id != "ines_calder" for text in (await game.buffer(agent.id)).lines.values()]
+    assert not [text for text in others if writing.value.split(".")[0] in text]
+
+
+async def test_a_sleeper_can_only_wake(new: Callable[..., Awaitable[Game]]) -> None:
+    game = await new()
+    game.play_as("sabeth_wray")
+    await game.step("sleep")
+    with pytest.raises(CommandError, match="You are asleep"):
+        await game.step("look")
+    round_ = game.world.round
+    await game.step("wake up")
+    assert game.world.round == round_
+    assert game.world.entities["sabeth_wray"].value("status") == "awake"
+
+
+@pytest.mark.parametrize("text", ["north", "go to the moon", "take the sealed letter from the pot boy"])
+async def test_what_makes_no_sense_costs_no_round(new: Callable[..., Awaitable[Game]], text: str) -> None:
+    game = await new()
+    game.play_as("tam_birrell")
+    before = game.world.round
+    with pytest.raises(CommandError):
+        await game.step(text)
+    assert game.world.round == before

@@ -26,8 +26,12 @@ class Storyteller:
     """Plays all characters from what their prompts say, and nothing else.
 
     The same request gives the same reply, in every process. Chance comes from the request's seed, round and entity.
-    Writing runs in a thread: the first reply of a task reads its phrases, and the event loop is not to wait for that.
+    Writing runs in a thread: the first reply of a task reads its phrases, and the event loop is not to wait for that. One reply
+    is written after the other, so that a log of calls is the same in every run.
     """
+
+    def __init__(self) -> None:
+        self._pen = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -45,16 +49,20 @@ class Storyteller:
 
     async def complete(self, request: ModelRequest) -> Completion:
         """The whole reply. Raises `ModelError` for a task it does not play."""
-        text = await asyncio.to_thread(self._write, request)
+        text = await self._written(request)
         usage = Usage(prompt_tokens=estimate_tokens(request.text), reply_tokens=estimate_tokens(text))
         return Completion(text=text, model=self.name, usage=usage)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
         """The reply word by word; the event loop gets its turn between words."""
-        for piece in _PIECE.findall(await asyncio.to_thread(self._write, request)):
+        for piece in _PIECE.findall(await self._written(request)):
             if piece:
                 yield piece
                 await asyncio.sleep(0)
+
+    async def _written(self, request: ModelRequest) -> str:
+        async with self._pen:
+            return await asyncio.to_thread(self._write, request)
 
     def _write(self, request: ModelRequest) -> str:
         writer = _WRITERS.get(request.task)

@@ -45,6 +45,11 @@ def test_ways_to_speak(house: World, text: str, verb: str, words: str, targets: 
         ("unlock the cellar door", "unlock", "unlocked the cellar door", (), "po_door"),
         ("open chest", "open", "opened {{e:th_chest}}", ("th_chest",), None),
         ("wait", "wait", "waited", (), None),
+        ("wake up", "wake", "woke", (), None),
+        ("inventory", "look", "looked over what was in hand", ("ada_1",), None),
+        ("exits", "look", "looked around", (), None),
+        ("read the brass key", "other", "read {{e:th_key}}", ("th_key",), None),
+        ("take the brass key from Bo Reed", "take", "took {{e:th_key}}", ("th_key", "bo_1"), None),
         ("sleep", "sleep", "slept", (), None),
     ],
 )
@@ -70,6 +75,8 @@ def test_prose_is_left_to_the_decoder(house: World, text: str) -> None:
     [
         ("take the crown", 'There is no "the crown" here that you know of. Around you: Bo Reed, the brass key, the oak chest'),
         ("go to the moon", 'There is no way "the moon" from here. Ways out: the arch, open, to the yard; the cellar door, locked'),
+        ("north", "Nobody here goes by the compass. Ways out: the arch"),
+        ("go to the hall", "You are in the hall already. Ways out: the arch"),
         ("look at Cyd Marsh", 'There is no "Cyd Marsh" here that you know of.'),
     ],
 )
@@ -85,3 +92,11 @@ def test_two_who_look_alike_are_asked_about(house: World) -> None:
     world = house.model_copy(update={"entities": {**house.entities, "ada_1": ada, "bo_2": twin}})
     with pytest.raises(CommandError, match="could be"):
         parse(world, "ada_1", "wake the old porter")
+
+
+def test_the_only_stair_is_what_up_means(house: World) -> None:
+    arch = house.portals["po_arch"].model_copy(update={"name": "the back stairs"})
+    world = house.model_copy(update={"portals": {**house.portals, "po_arch": arch}})
+    assert one(world, "go upstairs").portal == "po_arch"
+    with pytest.raises(CommandError, match="There is no way"):
+        parse(house, "ada_1", "go upstairs")

@@ -1,7 +1,7 @@
 import pytest
 
 from engine.records.intents import Intent, Verb
-from engine.records.world import Move, SetPortal, Transfer, World
+from engine.records.world import Attribute, LearnAttribute, Move, SetAttribute, SetPortal, Transfer, World
 from engine.turns.rules import rule_on
 from engine.world.rules import apply
 
@@ -78,3 +78,39 @@ def test_one_does_not_take_from_somebody_awake(house: World) -> None:
 def test_only_a_model_can_tell_of_other_deeds(house: World) -> None:
     assert rule_on(house, act("other", "bo_1")) is None
     assert rule_on(house, act("open", "th_chest")) is None
+
+
+def test_looking_around_names_the_place_its_people_and_its_ways(house: World) -> None:
+    ruling = rule_on(house, act("look"))
+    assert ruling is not None
+    assert ruling.minutes == 0
+    assert ruling.finding == (
+        "Stone and smoke. Here: {{e:bo_1}}, {{e:th_key}}, {{e:th_chest}}. {{e:cyd_1}} is in the yard. "
+        "Ways out: the arch (open), the cellar door (locked)"
+    )
+
+
+def test_what_is_out_of_sight_cannot_be_looked_at(house: World) -> None:
+    ruling = rule_on(apply(house, Move(entity="cyd_1", to="pl_cellar")), act("look", "cyd_1"))
+    assert ruling is not None
+    assert (ruling.possible, ruling.reason) == (False, "{{e:cyd_1}} is not in sight")
+
+
+def test_opening_a_thing_reveals_what_it_keeps(house: World) -> None:
+    kept = {**house.entities["th_chest"].attributes, "inside": Attribute(name="inside", value="Nothing but moths.")}
+    chest = house.entities["th_chest"].model_copy(update={"attributes": kept})
+    world = house.model_copy(update={"entities": {**house.entities, "th_chest": chest}})
+    ruling = rule_on(world, act("open", "th_chest").model_copy(update={"summary": "opened {{e:th_chest}}"}))
+    assert ruling is not None
+    assert ruling.deltas == (LearnAttribute(viewer="ada_1", entity="th_chest", name="inside"),)
+    assert ruling.finding == "Nothing but moths"
+    refused = rule_on(held(world, "th_chest", "bo_1"), act("other", "th_chest").model_copy(update={"summary": "searched {{e:th_chest}}"}))
+    assert refused is not None
+    assert refused.reason == "{{e:bo_1}} holds it"
+
+
+def test_a_sleeper_wakes_itself(house: World) -> None:
+    asleep = apply(house, SetAttribute(entity="ada_1", name="status", value="asleep"))
+    ruling = rule_on(asleep, act("wake"))
+    assert ruling is not None
+    assert ruling.deltas == (SetAttribute(entity="ada_1", name="status", value="awake"),)
