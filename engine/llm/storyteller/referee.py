@@ -10,6 +10,7 @@ from engine.llm.storyteller.language.roster import Roster, read_roster
 from engine.llm.storyteller.language.text import capital
 from engine.llm.storyteller.language.verbs import verb
 from engine.llm.storyteller.phrases import lines
+from engine.llm.storyteller.sense import absurd, is_gesture
 from engine.records.prompts import split_sections
 from engine.records.wire import RefereeReply, WireChange
 
@@ -47,6 +48,13 @@ def judge(request: ModelRequest) -> str:
     roster = read_roster(f"{sections.get('ACTOR', '')}\n{sections.get('PRESENT', '')}", sections.get("WAYS", ""))
     deed = action.strip() or prose.strip()
     tried = re.sub(r"^(?:tried|attempted|began|started) to (\w+)", lambda match: verb(match[1]).past, deed)
+    if is_gesture(deed):
+        return RefereeReply(reason="Nothing stands in the way.", possible=True, minutes=0).model_dump_json()
+    awake = [one.handle for one in roster.listed if not (one.thing or one.me or one.status)]
+    around = "\n".join(sections.get(name, "") for name in ("ACTOR", "PRESENT", "PLACE", "WAYS"))
+    nonsense = absurd(deed, around, awake, request.seed, request.round, deed)
+    if nonsense and not _magical(sections):
+        return RefereeReply(reason=capital(nonsense) + ".", possible=False, minutes=0).model_dump_json()
     rule = next(rule for rule in _rules() if rule.pattern.search(deed) or rule.pattern.search(tried) or rule.pattern.pattern == ".")
     odds = 60 if rule.odds == 0 and "conjured" in rule.pattern.pattern and _magical(sections) else rule.odds
     possible = share(request.seed, request.round, request.entity, deed) * 100 < odds

@@ -151,6 +151,12 @@ class Theatre:
 
 
 @pytest.fixture
+def known() -> str:
+    """The people and things around Bryn Harrow in the taproom."""
+    return WHO
+
+
+@pytest.fixture
 def make_request() -> Callable[..., ModelRequest]:
     """Builds requests out of titled sections."""
     return request_of

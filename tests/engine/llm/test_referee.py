@@ -41,6 +41,36 @@ async def test_feats_and_murder_fail_with_a_reason(judge: Callable[..., Any], de
     assert not verdict.changes
 
 
+@pytest.mark.parametrize(
+    ("deed", "reason"),
+    [
+        ("jumped off the lighthouse", "lighthouse"), ("hit Gareth", "Gareth"), ("took the purse from P2", "P2"),
+        ("rode the dragon", "dragon"),
+        ("flew to the moon", ""), ("teleported home", ""), ("tried to come to harm with a spoon", ""), ("turned P2 into a frog", ""),
+        ("ate the lantern", ""), ("drew a sword", "sword"), ("read the letter", "letter"), ("killed everybody", ""),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_is_refused_with_a_reason_about_it(judge: Callable[..., Any], deed: str, reason: str) -> None:
+    for round_ in range(6):
+        verdict = await judge(deed, round_=round_)
+        assert not verdict.possible
+        assert reason in verdict.reason
+        assert len(verdict.reason.split()) >= 3
+
+
+@pytest.mark.parametrize(
+    "deed", ["nodded", "shrugged", "gave P2 a lift of the chin", "waved at P2", "raised one eyebrow at P2", "turned one shoulder to P2"]
+)
+async def test_gestures_never_fail(judge: Callable[..., Any], deed: str) -> None:
+    assert all([(await judge(deed, round_=n)).possible for n in range(40)])
+
+
+async def test_what_the_place_tells_of_can_be_used(judge: Callable[..., Any]) -> None:
+    place = "the shore. A lighthouse stands on the cliff, and a sword lies in the sand."
+    assert (await judge("walked round the lighthouse", place=place)).possible
+    assert (await judge("drew a sword", place=place)).possible
+
+
 async def test_work_takes_longer_than_a_gesture(judge: Callable[..., Any]) -> None:
     assert (await judge("nodded")).minutes == 0
     assert (await judge("wiped the counter")).minutes < (await judge("cooked a stew")).minutes

@@ -20,6 +20,7 @@ _FOLLOWS_VERB = re.compile(
     re.IGNORECASE,
 )
 _NOT_FOLLOWS = re.compile(r"^(?:of|is|are|was|were)\b")
+_FOLLOWED_BY_OF = frozenset(("think", "dream", "speak", "talk", "know", "hear", "smell", "taste", "tell", "tire", "approve", "learn"))
 _BE = r"(?:am|is|are|was|were|be|been|m|re)"
 _TO_VERB = re.compile(
     r"^(?P<lead>tr(?:y|ies|ied)|attempt(?:s|ed)?|beg[iau]ns?|start(?:s|ed)?|manage[sd]?|decide[sd]?|prepare[sd]?|mov(?:e|es|ed)|"
@@ -137,7 +138,8 @@ def _starts_predicate(rest: str, forms: tuple[Form, ...]) -> bool:
         return False
     word, after = words[0].strip(",.;"), words[1] if len(words) > 1 else ""
     found = reading(word, *forms)
-    if found is None or _NOT_FOLLOWS.match(after) or (word == "close" and after.startswith(("to ", "by "))):
+    of = after.startswith("of ") and found is not None and found.base in _FOLLOWED_BY_OF
+    if found is None or (_NOT_FOLLOWS.match(after) and not of) or (word == "close" and after.startswith(("to ", "by "))):
         return False
     return not found.nounish or _FOLLOWS_VERB.match(after) is not None
 

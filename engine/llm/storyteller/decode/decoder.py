@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from engine.llm.protocol import ModelRequest
+from engine.llm.storyteller.decode.bare import is_speech, spoken_bare, tells_something
 from engine.llm.storyteller.decode.clauses import Person, Predicate, Told, person_of, told
 from engine.llm.storyteller.decode.deeds import Deed, classify, named
 from engine.llm.storyteller.decode.recast import past_joined, past_summary, phrase
@@ -81,8 +82,8 @@ class Decoder:
         self._person: Person = "first"
 
     def decode(self, prose: str) -> list[WireIntent]:
-        """The intents of the prose, in order; a wait when it tells of nothing done."""
-        parts = segments(prose)
+        """The intents of the prose, in order; a wait when it tells only of what others do, none when nothing in it can be understood."""
+        parts = [] if is_speech(prose) else segments(prose)
         self._person = person_of(" ".join(part.text for part in parts if part.kind == "telling"))
         for at, part in enumerate(parts):
             before = parts[at - 1] if at else None
@@ -94,8 +95,18 @@ class Decoder:
             else:
                 self._telling(part.text, before, after)
         if not self._intents:
-            self._add("action", "wait", prose, summary="waited")
+            self._unmarked(prose)
         return [_finished(intent) for intent in self._intents[:_MAX_INTENTS]]
+
+    def _unmarked(self, prose: str) -> None:
+        """Prose in which nothing is told of its teller: words that are speech by themselves, a look at the world, or gibberish."""
+        said = spoken_bare(prose)
+        if said:
+            loud = said.endswith("!") and len(said.split()) <= 3
+            targets = self._listeners(Tag(), addressed(said, self._roster))
+            self._add("dialogue", "shout" if loud else "say", said, targets=targets, modifiers=("shouting",) if loud else ())
+        elif tells_something(prose):
+            self._add("action", "wait", prose, summary="waited")
 
     def _speech(self, words: str) -> None:
         tag, self._tag = self._tag or Tag(), None

@@ -20,7 +20,7 @@ _GROPING = ("about ", "for ", "to ", "along ", "in ", "inside ", "under ", "arou
 """After `feel`: it is done with the hands."""
 _KEPT = r"(?:away|back|(?:in|into|inside|under|behind) (?:my|her|his|a|the) (?:pocket|coat|belt|sleeve|bag|apron|cloak|shirt|back))"
 """After `put the key`: it is not let go of."""
-_SOMEWHERE = re.compile(r"(?:(?:down |up |out |back )?to|into|through)\b")
+_SOMEWHERE = re.compile(r"(?:(?:down |up |out |back )?to|into|through|north|south|east|west|left|right|inland|seaward)\b")
 _AWAY = re.compile(r"(?:my|her|his) way|out|off|through|away|into|past")
 _NOT_WALKING = re.compile(r"(?:to (?:bed|sleep)|back to sleep|still|quiet|pale|silent|on|over)\b")
 _TO_SLEEP = re.compile(r"\b(?:to|and) sleep\b|\b(?:to|into) bed\b|^down for the night")

@@ -1,34 +1,22 @@
 """What somebody does, recast as what was done: past tense, no subject, nobody's own `I` or `my` left."""
 
 import re
-from collections.abc import Callable
 
 from engine.llm.storyteller.decode.clauses import Person, Predicate
+from engine.llm.storyteller.decode.possessives import without_owner
+from engine.llm.storyteller.decode.subordinate import without_doer
 from engine.llm.storyteller.language.text import squeezed
-from engine.llm.storyteller.language.verbs import reading
 
-_PAIRS = frozenset(
-    ("hands", "eyes", "arms", "shoulders", "feet", "legs", "knees", "fists", "palms", "ears", "elbows", "boots", "sleeves", "wrists")
-)
-_ONE_OF_TWO = frozenset(
-    ("hand", "eye", "arm", "shoulder", "foot", "leg", "knee", "fist", "palm", "ear", "elbow", "boot", "sleeve", "brow", "eyebrow", "wrist",
-     "finger", "thumb")
-)  # fmt: skip
-_IDIOMS = (
-    (re.compile(r"^shook (?:my|her|his|their) head\b"), "gave a shake of the head"),
-    (re.compile(r"^nodded (?:my|her|his|their) head\b"), "nodded"),
-    (re.compile(r"^shrugged (?:my|her|his|their) shoulders\b"), "shrugged"),
-    (re.compile(r"^cleared (?:my|her|his|their) throat\b"), "gave a small cough"),
-    (re.compile(r"^held (?:my|her|his|their) breath\b"), "stood with held breath"),
-    (re.compile(r"^held (?:my|her|his|their) tongue\b"), "kept silent"),
-    (re.compile(r"^(?:made|took) (?:my|her|his|their) way\b"), "went"),
-)
-_OWN = {"first": r"\bmy\b", "third": r"\b(?:her|his|their|my)\b"}
 _AFTER_OBJECT = r"P\d+|the|a|an|to|with|in|on|at|from|by|for|and|as|into|out|up|down|over|back|away|aside|through|some|it|go"
 _OBJECT_END = rf"(?=$|[,.;]|\s+(?:{_AFTER_OBJECT})\b)"
 _PRONOUN = re.compile(rf"\b(?:him|them|her){_OBJECT_END}")
 _IT = re.compile(r"\bit\b(?=$|[,.;]|\s+(?:to|with|in|on|at|from|for|and|into|up|down|over|back|away|open|shut)\b)")
-_SUBJECT_VERB = re.compile(r"\b(she|he|it|they|who|that|P\d+) (\w+)\b")
+_HARM = re.compile(r"^(?:tried to )?(\w+) P1\b(.*)$", re.DOTALL)
+_HARMING = frozenset(
+    ("killed", "stabbed", "murdered", "strangled", "hanged", "hung", "shot", "poisoned", "drowned", "beheaded", "cut", "burned",
+     "hurt", "attacked", "hit", "struck", "beat", "punched", "kill", "stab", "murder", "hang", "shoot", "drown", "attack")
+)  # fmt: skip
+_OWN_NAME = re.compile(r"\s*\b(?:(?:at|to|on|over|around|about|with|from|for) )?P1\b(?!['\u2019]s)(?! \w+ed\b)")
 
 
 def past_summary(predicate: Predicate, person: Person, last: str = "", thing: str = "") -> str:
@@ -41,6 +29,7 @@ def past_summary(predicate: Predicate, person: Person, last: str = "", thing: st
     else:
         words = verb.past
     rest = _IT.sub(thing, predicate.rest) if thing else predicate.rest
+    rest = rest.replace("P1 himself", "P1").replace("P1 herself", "P1")
     text = squeezed(" ".join(part for part in (predicate.adverbs.lower(), words, rest) if part))
     return _of_nobody(text, person, last)
 
@@ -56,44 +45,17 @@ def phrase(text: str, person: Person, last: str = "") -> str:
 
 
 def _of_nobody(text: str, person: Person, last: str) -> str:
-    for pattern, instead in _IDIOMS:
-        text = pattern.sub(instead, text)
+    text = _to_oneself(text)
     if last:
         text = _PRONOUN.sub(last, text)
     if person == "first" or not re.search(r"\bP[2-9]\d*\b", text):
-        text = re.sub(rf"{_OWN[person]} (?:own )?(\w+)", _owned, text)
-    text = re.sub(r"\b(?:while|as) I (\w+)", _gerund("while"), text)
-    text = re.sub(r"\bbefore I (\w+)", _gerund("before"), text)
-    text = re.sub(r"\bafter I (\w+)", _gerund("after"), text)
-    text = re.sub(r"\b(?:to|by) (?:myself|herself|himself|themselves)\b", "alone", text)
-    text = re.sub(r"\b(?:myself|herself|himself) (?=a |an |some |the )", "", text)
-    text = re.sub(r"\b(?:myself|me|mine|I)\b", "P1", text)
-    return squeezed(_SUBJECT_VERB.sub(_past_after, text))
+        text = without_owner(text, person)
+    return squeezed(without_doer(text, person)).strip(" ,;")
 
 
-def _owned(match: re.Match[str]) -> str:
-    noun = match[1]
-    if noun in _PAIRS:
-        return f"both {noun}"
-    if noun in _ONE_OF_TWO:
-        return f"a{'n' if noun[0] in 'aeiou' else ''} {noun}"
-    return f"the {noun}"
-
-
-def _gerund(lead: str) -> Callable[[re.Match[str]], str]:
-    def recast(match: re.Match[str]) -> str:
-        verb = reading(match[1], "base", "past")
-        return f"{lead} {verb.gerund}" if verb else match.group()
-
-    return recast
-
-
-def _past_after(match: re.Match[str]) -> str:
-    """`until she looks up` becomes `until she looked up`."""
-    word = match[2]
-    if word in ("is", "are"):
-        return f"{match[1]} {'was' if word == 'is' else 'were'}"
-    verb = reading(word, "third")
-    if verb is None and match[1] == "they":
-        verb = reading(word, "base")
-    return f"{match[1]} {verb.past}" if verb and not verb.nounish else match.group()
+def _to_oneself(text: str) -> str:
+    """A deed done to its own doer does not name that one twice."""
+    harm = _HARM.match(re.sub(r"\b(?:me|myself|himself|herself)\b", "P1", text))
+    if harm and harm[1] in _HARMING:
+        return f"tried to come to harm{_OWN_NAME.sub('', harm[2])}"
+    return _OWN_NAME.sub("", text) if "P1" in text else text

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from engine.llm.storyteller.language.names import Names, head_noun
 
-_WHO = re.compile(r"^\[?(P\d+)\]?: (.+?)(?: \(([^()]*)\))?$")
+_WHO = re.compile(r"^\[?(P\d+)\]?: (.+?)(?: \(([^()]*)\))?(?:: (?P<looks>.*?))?(?: \((?P<status>asleep|unconscious|dead|inactive)\))?$")
 _WAY = re.compile(r"^\[?(L\d+)\]?: (.+), (open|closed|locked|\w+), to (.+)$")
 
 
@@ -21,6 +21,8 @@ class Listed:
     beyond: str = ""
     """Where it is, when it is not here."""
     me: bool = False
+    status: str = ""
+    """`asleep`, `dead` and the like; empty when awake, and for things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def _listed(line: str) -> Listed | None:
     if match is None:
         return None
     handle, name, flags = match[1], match[2], match[3] or ""
+    asleep = flags if flags in ("asleep", "unconscious", "dead", "inactive") else ""
     me = name == "you" or name.startswith("you, ")
     beyond = re.search(r"\bbeyond(?:, (?:(?:in|on|at) )?(.+))?", flags)
     return Listed(
@@ -81,6 +84,7 @@ def _listed(line: str) -> Listed | None:
         carried="carried by you" in flags,
         beyond=(beyond[1] or "beyond") if beyond else "",
         me=me,
+        status=match["status"] or asleep,
     )
 
 
