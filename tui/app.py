@@ -55,6 +55,7 @@ class OthermindsApp(App[None]):
     DEFAULT_MODE = "home"
     COMMANDS = {_system_commands, _commands}
     theme: Reactive[str] = Reactive(LANTERN.name)
+    _all_themes: "dict[str, Theme] | None" = None
 
     def __init__(self, host: GameHost, worlds: "Callable[[], Sequence[WorldInfo]]" = bundled, start: Path | None = None) -> None:
         super().__init__()
@@ -71,7 +72,9 @@ class OthermindsApp(App[None]):
     @property
     def available_themes(self) -> "dict[str, Theme]":
         """Our own themes, then Textual's."""
-        return {theme.name: theme for theme in THEMES} | super().available_themes
+        if self._all_themes is None:
+            self._all_themes = {theme.name: theme for theme in THEMES} | super().available_themes
+        return self._all_themes
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our colour names for themes that do not set them."""

@@ -153,16 +153,22 @@ def aside(view: WorldView, event: EngineEvent) -> str:
             return tally(view.name(entity), run)
         case HandoffFailed(entity=entity, run=run):
             return f"{view.name(entity)} could not sort its memories: {run.error or run.reason} Nothing was lost."
-        case AliasLearned(change=change) if change.cause not in ("authored", "label"):
-            viewer, target = view.name(change.viewer_id), view.name(change.target_id)
-            if change.new is None:
-                return f"{viewer} has no name for {target} any more."
-            return f"{viewer} now calls {target} “{change.new}”." if change.new != target else f"{viewer} has learned the name {target}."
         case BeatFailed(entity=entity, reason=reason):
             return f"{view.name(entity)} could not act: {reason}"
         case Trouble(text=text):
             return text
     return ""
+
+
+def named(view: WorldView, event: EngineEvent) -> tuple[str, str] | None:
+    """Of an alias that changed: what became of it, and for whom. `Bryn is now “the baker” to` and `Mira`: several who learn the same
+    at once go into one line."""
+    if not isinstance(event, AliasLearned) or event.change.cause in ("authored", "label"):
+        return None
+    viewer, target, new = view.name(event.change.viewer_id), capital(view.name(event.change.target_id)), event.change.new
+    if new is None:
+        return f"{target} has no name any more to", viewer
+    return (f"{target} is now known by name to" if new == target else f"{target} is now “{new}” to"), viewer
 
 
 def tally(name: str, run: HandoffRun) -> str:
@@ -171,6 +177,11 @@ def tally(name: str, run: HandoffRun) -> str:
     parts += [f"{run.updated} merged"] if run.updated else []
     parts += [f"{run.pinned} pinned"] if run.pinned else []
     return f"{capital(name)}: {', '.join([*parts, f'{run.forgotten} forgotten'])}"
+
+
+def peopled(view: WorldView) -> tuple[int, int]:
+    """Changes when anybody or anything moved, changed or was renamed, or a portal did: the clock alone does not count."""
+    return (id(view.world.entities), id(view.world.portals)) if view.world else (0, 0)
 
 
 def settled(view: WorldView) -> WorldView:

@@ -55,7 +55,7 @@ async def test_a_step_is_told(playing: Open, settle: Settle, seen: Seen, size: t
         text = seen(pilot)
         assert '“ Bryn Harrow said: "Round 1, says bryn."' in text
         assert "· Tam Oake went through the street door." in text
-        assert "» Bryn Harrow now calls Mira Sol “Mira”." in text
+        assert "» Mira Sol is now “Mira” to Bryn Harrow." in text
         assert "Round 1 is over. n plays the next." in text
         await keys(pilot, settle, "space", "n")
         assert '~ Mira Sol thought: Round 3, says mira.' in seen(pilot)

@@ -25,7 +25,7 @@ from engine.events import (
 from engine.records.intents import Intent
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
 from engine.records.world import Entity, Place, Portal, World
-from tui.view import Mind, MindLine, WorldView, aside, fold, settled, tally
+from tui.view import Mind, MindLine, WorldView, aside, fold, named, settled, tally
 
 NOW = datetime(1247, 3, 1, 18, 0)
 REPORT = TriggerReport(trigger="involuntary", reason="24 entries, limit 20", entries=4)
@@ -158,7 +158,17 @@ def test_a_learned_name_reaches_the_player_who_learned_it(view: WorldView) -> No
     assert after.name("mira") == "Mira"
     playing = WorldView(view.world, view.names, view.minds, "bryn", played="bryn")
     assert fold(playing, AliasLearned(change=change)).name("mira") == "Mira Sol"
-    assert aside(view, AliasLearned(change=change)) == "Bryn now calls Mira “Mira Sol”."
+    assert named(view, AliasLearned(change=change)) == ("Mira is now “Mira Sol” to", "Bryn")
+    forgotten = AliasLearned(change=change.model_copy(update={"new": None, "cause": "by hand"}))
+    assert named(view, forgotten) == ("Mira has no name any more to", "Bryn")
+    assert named(view, AliasLearned(change=change.model_copy(update={"cause": "label"}))) is None
+
+
+def test_failures_are_told_in_the_story(view: WorldView) -> None:
+    failed = committed().model_copy(update={"status": "failed", "error": "No usable reply."})
+    assert aside(view, HandoffFailed(entity="bryn", run=failed)) == "Bryn could not sort its memories: No usable reply. Nothing was lost."
+    assert aside(view, Trouble(text="Recall was slow.")) == "Recall was slow."
+    assert aside(view, RoundStarted(round=1, now=NOW)) == ""
 
 
 @pytest.mark.parametrize("event", [

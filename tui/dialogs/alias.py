@@ -68,8 +68,8 @@ class AliasDialog(ModalScreen[str | None]):
 
 def change_row(change: "AliasChange") -> Row:
     """One change: when, from what to what, and why."""
-    old = f"“{plain(change.old)}”" if change.old else "nothing"
-    new = f"“{plain(change.new)}”" if change.new else "nothing"
+    old = f"“{plain(change.old)}”" if change.old else "no name"
+    new = f"“{plain(change.new)}”" if change.new else "no name"
     when = f"round {change.round}, {change.timestamp:%H:%M}"
     body = Content.assemble((old, ".quiet"), " → ", (new, ".name"), (f"\n{_CAUSES[change.cause]}", ".quiet"))
     return Row(body, tail=Content.styled(when, ".quiet"), lead=Content(" "))

@@ -65,7 +65,7 @@ The gauges count entries and tokens against their limits; the line below them sa
         if (old.chosen, old.mind, old.names) == (new.chosen, new.mind, new.names) and self.rows.keys and not rested:
             return
         self.entitle(plain(new.name(new.chosen)) if new.chosen else "", _LEGEND)
-        self.gauges.update(gauges(new.mind, self.size.width))
+        self.gauges.update(gauges(new.mind, self.size.width), layout=False)
         self.rows.show(rows_of(new.mind))
         if new.mind.judging and not old.mind.judging:
             self.rows.reveal(_WATERMARK)
@@ -74,7 +74,7 @@ The gauges count entries and tokens against their limits; the line below them sa
 
     def on_resize(self) -> None:
         """Gauges fill the width."""
-        self.gauges.update(gauges(self.view.mind, self.size.width))
+        self.gauges.update(gauges(self.view.mind, self.size.width), layout=False)
 
     def action_pin(self) -> None:
         """Pin the entry under the cursor or let go of it."""

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.records.base import PlaceId, PortalId
 from engine.records.world import Place, Portal
@@ -65,22 +65,25 @@ class Chart:
 
 def fitting_chart(places: Sequence[Place], portals: Sequence[Portal], width: int, height: int) -> Chart:
     """The roomiest map that fits into `width` by `height` characters; the tightest when none does."""
-    found = None
+    plan = None
     for measures in _MEASURES:
         for lines in (2, 1):
-            found = chart(places, portals, max(width // (sum(measures[:2]) + 2), 1), lines, measures)
-            if found.width <= width and found.height <= height:
-                return found
-    assert found is not None
-    return found
+            plan = _plan(places, portals, max(width // (sum(measures[:2]) + 2), 1), lines, measures)
+            if plan.width <= width and plan.height <= height:
+                return _with_ways(plan, portals)
+    assert plan is not None
+    return _with_ways(plan, portals)
 
 
-def chart(
-    places: Sequence[Place], portals: Sequence[Portal], columns: int = 3, lines: int = 2, measures: tuple[int, int, int] = _MEASURES[1],
-) -> Chart:
+def chart(places: Sequence[Place], portals: Sequence[Portal], columns: int = 3, lines: int = 2) -> Chart:
     """Lay out a map: about `columns` boxes wide, each with `lines` lines for who is there."""
+    return _with_ways(_plan(places, portals, max(columns, 1), lines, _MEASURES[1]), portals)
+
+
+def _plan(places: Sequence[Place], portals: Sequence[Portal], columns: int, lines: int, measures: tuple[int, int, int]) -> Chart:
+    """Where the boxes go."""
     gap, least, most = measures
-    spots = cells(places, portals, max(columns, 1))
+    spots = cells(places, portals, columns)
     titles = {place.id: capital(without_article(plain(place.name)))[: most - 2] for place in places}
     wide: dict[int, int] = {}
     for place in places:
@@ -95,11 +98,15 @@ def chart(
     for place in places:
         column, row = spots[place.id]
         boxes[place.id] = Box(place.id, titles[place.id], left[column], 1 + row * (height + _GAP_Y), wide[column] + 2, height)
-    total = max((box.y + box.height for box in boxes.values()), default=0) + 1
-    router = _Router(boxes.values(), x - gap + 2, total)
-    ways = [way for portal in _by_ease(portals, boxes) if (way := router.way(portal, boxes[portal.a], boxes[portal.b]))]
+    return Chart(boxes, (), x - gap + 2, max((box.y + box.height for box in boxes.values()), default=0) + 1)
+
+
+def _with_ways(plan: Chart, portals: Sequence[Portal]) -> Chart:
+    """The map with its lines."""
+    router = _Router(plan.boxes.values(), plan.width, plan.height)
+    ways = [way for portal in _by_ease(portals, plan.boxes) if (way := router.way(portal, plan.boxes[portal.a], plan.boxes[portal.b]))]
     drawn = {way.portal for way in ways}
-    return Chart(boxes, tuple(ways), x - gap + 2, total, tuple(portal.id for portal in portals if portal.id not in drawn))
+    return replace(plan, ways=tuple(ways), undrawn=tuple(portal.id for portal in portals if portal.id not in drawn))
 
 
 def _by_ease(portals: Sequence[Portal], boxes: Mapping[PlaceId, Box]) -> list[Portal]:

@@ -1,10 +1,14 @@
 """The map: places as boxes, portals as lines with their state, who is where, and how far the chosen one's senses reach."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
-from textual import getters
+from rich.style import Style as RichStyle
+from textual import getters, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -21,7 +25,7 @@ from tui.panes.chart import BACK, EAST, NORTH, SOUTH, STEPS, WEST, Box, Chart, P
 from tui.panes.pane import Pane
 from tui.panes.reach import Reach, reach
 from tui.text import plain, short_name
-from tui.view import WorldView
+from tui.view import WorldView, peopled
 
 _LINES = {
     NORTH | SOUTH: "│", EAST | WEST: "─", NORTH | EAST: "╰", EAST | SOUTH: "╭", SOUTH | WEST: "╮", NORTH | WEST: "╯",
@@ -47,11 +51,16 @@ class MapCanvas(ScrollView, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="canvas")
         self._grid: list[list[Cell]] = []
+        self._strips: dict[int, Strip] = {}
+        self._styles: dict[str, RichStyle] = {}
 
     def draw(self, grid: list[list[Cell]]) -> None:
         """Show this picture."""
-        self._grid = grid
-        self.virtual_size = Size(max((len(line) for line in grid), default=0), len(grid))
+        kept = {y: strip for y, strip in self._strips.items() if y < len(grid) and grid[y] == self._grid[y]}
+        self._grid, self._strips = grid, kept
+        size = Size(max((len(line) for line in grid), default=0), len(grid))
+        if size != self.virtual_size:
+            self.virtual_size = size
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -60,19 +69,21 @@ class MapCanvas(ScrollView, can_focus=True):
         line = y + self.scroll_offset.y
         if line >= len(self._grid):
             return Strip.blank(self.size.width, base)
-        segments: list[Segment] = []
-        text, style = "", ""
-        for char, name in self._grid[line]:
-            if name != style and text:
-                segments.append(self._segment(text, style))
-                text = ""
-            text, style = text + char, name
-        if text:
-            segments.append(self._segment(text, style))
-        return Strip(segments).crop_extend(self.scroll_offset.x, self.scroll_offset.x + self.size.width, base)
+        if (strip := self._strips.get(line)) is None:
+            runs = groupby(self._grid[line], key=itemgetter(1))
+            strip = self._strips[line] = Strip(Segment("".join(char for char, _ in run), self._style(name)) for name, run in runs)
+        return strip.crop_extend(self.scroll_offset.x, self.scroll_offset.x + self.size.width, base)
 
-    def _segment(self, text: str, style: str) -> Segment:
-        return Segment(text, (self.visual_style + self._get_style(f".{style}") if style else self.visual_style).rich_style)
+    def _style(self, name: str) -> RichStyle:
+        if name not in self._styles:
+            self._styles[name] = (self.visual_style + self._get_style(f".{name}") if name else self.visual_style).rich_style
+        return self._styles[name]
+
+    def notify_style_update(self) -> None:
+        """Colours have changed: draw all lines anew."""
+        super().notify_style_update()
+        if hasattr(self, "_strips"):
+            self._strips, self._styles = {}, {}
 
 
 class MapPane(Pane):
@@ -112,7 +123,7 @@ senses as the doors stand now. The arrow keys scroll.
 
     def watch_view(self, old: WorldView, new: WorldView) -> None:
         """Draw when somebody moved, a portal changed or somebody else was chosen."""
-        if old.world is not new.world or old.chosen != new.chosen or old.names is not new.names or old.acting != new.acting:
+        if peopled(old) != peopled(new) or old.chosen != new.chosen or old.names is not new.names:
             self._draw(new)
 
     def _draw(self, view: WorldView) -> None:
@@ -122,8 +133,9 @@ senses as the doors stand now. The arrow keys scroll.
         shape = (world.slug, len(world.places), len(world.portals), size)
         if shape != self._laid:
             self._laid = shape
-            self._chart = fitting_chart([*world.places.values()], [*world.portals.values()], size.width, size.height)
-        assert self._chart is not None
+            self._lay_out(world, size)
+        if self._chart is None or self._chart.boxes.keys() != world.places.keys():
+            return
         left, top = max((size.width - self._chart.width) // 2, 0), max((size.height - self._chart.height) // 3, 0)
         blank = [(" ", "")]
         self.canvas.draw([blank] * top + [blank * left + line for line in picture(self._chart, view, world)])
@@ -131,6 +143,14 @@ senses as the doors stand now. The arrow keys scroll.
         self.entitle("", f"lit: what {plain(view.name(view.chosen))} perceives" if chosen else "")
         if chosen and (box := self._chart.boxes.get(chosen.place or "")):
             self.canvas.scroll_to_region(Region(left + box.x - 2, top + box.y - 1, box.width + 4, box.height + 2), animate=False)
+
+
+    @work(group="lay-out", exclusive=True)
+    async def _lay_out(self, world: World, size: Size) -> None:
+        """Find the map for a size in a thread: a large one takes a while."""
+        places, portals = [*world.places.values()], [*world.portals.values()]
+        self._chart = await asyncio.to_thread(fitting_chart, places, portals, size.width, size.height)
+        self._draw(self.view)
 
 
 def picture(laid: Chart, view: WorldView, world: World) -> list[list[Cell]]:

@@ -19,7 +19,7 @@ class Pane(Vertical):
     """The key that leads here."""
     TITLE: ClassVar[str] = ""
     HELP: ClassVar[str] = ""
-    view: reactive[WorldView] = reactive(WorldView(), init=False)
+    view: reactive[WorldView] = reactive(WorldView(), init=False, repaint=False)
     rows = getters.query_one(RowList)
 
     def on_mount(self) -> None:

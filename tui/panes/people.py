@@ -13,9 +13,10 @@ from engine.records.world import Entity, World
 from tui.panes.pane import Pane
 from tui.panes.rows import Row, RowList
 from tui.text import capital, plain, without_article
-from tui.view import WorldView
+from tui.view import WorldView, peopled
 
 _AWAKE = (None, "", "awake")
+_THINGS = Row(Content.styled("Things", ".head"), lead=Content(" "))
 
 
 class PeoplePane(Pane):
@@ -40,16 +41,20 @@ perceives; **t** again lets go. **a** changes what the chosen entity calls the o
 
         entity: EntityId
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict[_Facts, Row] = {}
+
     def compose(self) -> ComposeResult:
         """One list."""
         yield RowList(id="persons")
 
     def watch_view(self, old: WorldView, new: WorldView) -> None:
         """Draw when somebody moved, acts, was renamed or chosen."""
-        same = ("world", "chosen", "played", "acting", "names")
-        if any(getattr(old, name) is not getattr(new, name) for name in same):
+        same = ("chosen", "played", "acting", "names")
+        if peopled(old) != peopled(new) or any(getattr(old, name) is not getattr(new, name) for name in same):
             self.entitle("", f"as {plain(new.name(new.chosen))} calls them" if new.chosen else "")
-            self.rows.show(rows_of(new))
+            self.rows.show(rows_of(new, self._made))
 
     @property
     def cursor(self) -> EntityId | None:
@@ -67,34 +72,52 @@ perceives; **t** again lets go. **a** changes what the chosen entity calls the o
         self.post_message(self.Chosen(event.key))
 
 
-def rows_of(view: WorldView) -> list[Row]:
-    """Agents in their order of acting, then everything else by name."""
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the row of an entity says. Rows of the same facts are made once."""
+
+    entity: EntityId
+    name: str
+    agent: bool
+    marks: str
+    status: str
+    alias: str
+    where: str
+
+
+def rows_of(view: WorldView, made: "dict[_Facts, Row] | None" = None) -> list[Row]:
+    """Agents in their order of acting, then everything else. Rows in `made` are used again; it holds the rows in use afterwards."""
     world = view.world
     if world is None:
         return []
-    agents = world.agents()
+    kept = {} if made is None else made
     things = sorted((entity for entity in world.entities.values() if not entity.agent), key=lambda entity: (entity.order, entity.id))
-    rows = [_person(view, world, entity) for entity in agents]
-    if things:
-        rows.append(Row(Content.styled("Things", ".head"), lead=Content(" ")))
-        rows += [_person(view, world, entity) for entity in things]
-    return rows
+    people = {facts: kept.get(facts) or _row(facts) for facts in (_facts(view, world, entity) for entity in world.agents())}
+    items = {facts: kept.get(facts) or _row(facts) for facts in (_facts(view, world, entity) for entity in things)}
+    kept.clear()
+    kept.update(people | items)
+    return [*people.values(), *([_THINGS] if items else []), *items.values()]
 
 
-def _person(view: WorldView, world: World, entity: Entity) -> Row:
-    asleep = entity.value("status") not in _AWAKE
-    marks = (
-        "▸" if entity.id == view.chosen else " ",
-        "@" if entity.id == view.played else "…" if entity.id == view.acting else "z" if asleep else " ",
-    )
+def _facts(view: WorldView, world: World, entity: Entity) -> _Facts:
+    status = entity.value("status")
+    asleep = status not in _AWAKE
     place = world.places.get(entity.place or "")
     where = f"with {plain(view.name(entity.holder))}" if entity.holder else without_article(plain(place.name)) if place else "nowhere"
-    name = Content.styled(capital(plain(view.name(entity.id))), ".name" if entity.agent else ".deed")
     chosen = world.entities.get(view.chosen or "")
-    alias = chosen.aliases.get(entity.id) if chosen else None
-    if asleep and entity.agent:
-        name += Content.styled(f"  {plain(entity.value('status') or '')}", ".quiet")
-    if alias and alias != view.name(entity.id):
-        name += Content.styled(f"\n“{plain(alias)}”", ".quiet")
-    lead = Content.assemble((marks[0], ".key"), (marks[1] + " ", ".key"))
-    return Row(name, lead=lead, tail=Content.styled(where, ".quiet"), key=entity.id)
+    name = view.name(entity.id)
+    alias = chosen.aliases.get(entity.id, "") if chosen else ""
+    second = "@" if entity.id == view.played else "…" if entity.id == view.acting else "z" if asleep else " "
+    return _Facts(
+        entity.id, capital(plain(name)), entity.agent, ("▸" if entity.id == view.chosen else " ") + second,
+        plain(status or "") if asleep and entity.agent else "", plain(alias) if alias != name else "", where,
+    )
+
+
+def _row(facts: _Facts) -> Row:
+    name = Content.styled(facts.name, ".name" if facts.agent else ".deed")
+    if facts.status:
+        name += Content.styled(f"  {facts.status}", ".quiet")
+    if facts.alias:
+        name += Content.styled(f"\n“{facts.alias}”", ".quiet")
+    return Row(name, lead=Content.styled(f"{facts.marks} ", ".key"), tail=Content.styled(facts.where, ".quiet"), key=facts.entity)

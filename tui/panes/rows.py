@@ -56,6 +56,7 @@ class _Wrapped:
     """The lines of all rows at one width."""
 
     width: int = 0
+    rows: Sequence[Row] = ()
     row_of: list[int] = field(default_factory=list)
     """Index of the row for each line."""
     first: list[int] = field(default_factory=list)
@@ -68,7 +69,7 @@ class RowList(ScrollView, can_focus=True):
     COMPONENT_CLASSES = {"lit", "fresh", "pick"}
     DEFAULT_CSS = """
     RowList {
-        height: 1fr; padding: 0; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+        height: 1fr; padding: 0; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1;
     }
     """
     BINDINGS = [
@@ -120,7 +121,7 @@ class RowList(ScrollView, can_focus=True):
         """Show these rows instead. Rows handed in before keep their lines; the place of the reader is kept."""
         kept = {id(row) for row in rows}
         self._cache = {key: drawn for key, drawn in self._cache.items() if key in kept}
-        self._rows = rows
+        self._rows = tuple(rows)  # a copy: callers go on adding to their list
         keys = self.keys
         if self.cursor not in keys and (self.cursor or self.has_focus):
             self.cursor = keys[0] if keys else ""
@@ -139,18 +140,41 @@ class RowList(ScrollView, can_focus=True):
             return
         if width != self._wrapped.width:
             self._cache.clear()
-        wrapped = _Wrapped(width)
+        wrapped = _Wrapped(width, self._rows)
         for index, row in enumerate(self._rows):
             drawn = self._cache.get(id(row))
             if drawn is None:
                 drawn = self._cache[id(row)] = _Drawn(_divided(row, width - 2))  # the cursor, and air before the scrollbar
             wrapped.first.append(len(wrapped.row_of))
             wrapped.row_of += [index] * len(drawn.lines)
-        at_end, self._wrapped = self._at_end, wrapped
-        self.virtual_size = Size(width, len(wrapped.row_of))
+        at_end, before, self._wrapped = self._at_end, self._wrapped, wrapped
+        here = self.scroll_offset.y
+        self._resized(Size(width, len(wrapped.row_of)))
         if self._follow and at_end:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True, immediate=True)
-        self.refresh()
+        same = self._same_until(before) if here == self.scroll_offset.y else 0
+        longest = max(len(wrapped.row_of), len(before.row_of))
+        if same == 0 or self.gutter.height:
+            self.refresh()
+        elif same < longest:
+            self.refresh_lines(same, longest - same)
+
+    def _resized(self, size: Size) -> None:
+        """Take a new virtual size. Setting it plainly would lay out and paint the whole screen, at each line of a story."""
+        if size != self.virtual_size:
+            self.set_reactive(RowList.virtual_size, size)
+            self._scroll_update(size)
+
+    def _same_until(self, before: _Wrapped) -> int:
+        """The first line that is not what it was."""
+        if before.width != self._wrapped.width:
+            return 0
+        number = 0
+        for old, new in zip(before.rows, self._rows, strict=False):
+            if old is not new:
+                break
+            number += 1
+        return self._wrapped.first[number] if number < len(self._wrapped.first) else len(self._wrapped.row_of)
 
     def _strip(self, line: int) -> Strip:
         """One line of all, drawn when it is first looked at."""
@@ -162,7 +186,9 @@ class RowList(ScrollView, can_focus=True):
             base = self.get_visual_style(row.tint) if row.tint else self.visual_style
             content = _line(row, drawn.lines, number, width)
             [strip] = content.render_strips(width, 1, base, RenderOptions(self._get_style, {}))
-            strip = drawn.strips[number] = strip.extend_cell_length(width, base.rich_style)
+            blank, full = Strip([Segment(" ", base.rich_style)], 1), self.visual_style.rich_style
+            strip = Strip.join([blank, strip.extend_cell_length(width, base.rich_style)]).extend_cell_length(self.size.width, full)
+            drawn.strips[number] = strip
         return strip
 
     def render_line(self, y: int) -> Strip:
@@ -171,15 +197,13 @@ class RowList(ScrollView, can_focus=True):
         base = self.visual_style.rich_style
         if line >= len(self._wrapped.row_of) or self.scrollable_content_region.width != self._wrapped.width:
             return Strip.blank(self.size.width, base)
-        row = self._rows[self._wrapped.row_of[line]]
-        picked = bool(row.key) and row.key == self.cursor and self.has_focus
-        first = self._wrapped.first[self._wrapped.row_of[line]] == line
-        style = self.get_visual_style(row.tint) if row.tint else self.visual_style
-        strip = Strip.join([Strip([Segment(CURSOR if picked and first else " ", style.rich_style)], 1), self._strip(line)])
-        if picked:
+        row, strip = self._rows[self._wrapped.row_of[line]], self._strip(line)
+        if row.key and row.key == self.cursor and self.has_focus:
             over = self.get_visual_style("pick").background_style.rich_style
-            strip = Strip([Segment(text, style + over if style else over) for text, style, _ in strip], strip.cell_length)
-        return strip.crop_extend(0, self.size.width, base)
+            mark = CURSOR if self._wrapped.first[self._wrapped.row_of[line]] == line else " "
+            parts = [(mark, base), *((text, style) for text, style, _ in strip.crop(1))]
+            strip = Strip([Segment(text, style + over if style else over) for text, style in parts], strip.cell_length)
+        return strip
 
     def notify_style_update(self) -> None:
         """Colours have changed: draw all lines anew."""
@@ -278,7 +302,7 @@ class RowList(ScrollView, can_focus=True):
 
     def text(self) -> str:
         """All lines as they are drawn, for tests and for copying."""
-        return "\n".join(self._strip(line).text.rstrip() for line in range(len(self._wrapped.row_of)))
+        return "\n".join(self._strip(line).text[1:].rstrip() for line in range(len(self._wrapped.row_of)))
 
 
 def _divided(row: Row, width: int) -> list[Content]:

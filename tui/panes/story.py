@@ -37,6 +37,8 @@ class Aside:
     round: int
     when: str
     text: str
+    who: str = ""
+    """Ends the sentence. Lines in a row with the same text become one, with all of them."""
     bad: bool = False
 
 
@@ -113,6 +115,8 @@ back what you wrote before, **escape** leaves the line.
         self._rows: list[Row] = []
         self._round = -1
         self._place = ""
+        self._joined: tuple[str, list[str]] = ("", [])
+        """Text of the last line, when it is an aside, and all it is about."""
         self._live: tuple[str | None, str] = (None, "")
 
     def compose(self) -> ComposeResult:
@@ -124,7 +128,7 @@ back what you wrote before, **escape** leaves the line.
 
     def restart(self, lines: Iterable["StoryLine"]) -> None:
         """Show these lines only."""
-        self._rows, self._round, self._place = [], -1, ""
+        self._rows, self._round, self._place, self._joined = [], -1, "", ("", [])
         self.extend(lines)
 
     def extend(self, lines: "Iterable[StoryLine | Aside]") -> None:
@@ -132,15 +136,28 @@ back what you wrote before, **escape** leaves the line.
         for line in lines:
             self._begin_round(line.round, line.when)
             if isinstance(line, Aside):
-                style = ".bad" if line.bad else ".quiet"
-                self._rows.append(Row(Content.styled(plain(line.text), style), lead=Content.styled(f"{ASIDE} ", style)))
+                self._add_aside(line)
                 continue
+            self._joined = ("", [])
             if line.place != self._place:
                 self._place = line.place
                 self._rows.append(Row(Content.styled(capital(plain(line.place)), ".place"), lead=Content("  ")))
             self._rows.append(told(line))
         self._rows = self._rows[-_KEPT:]
         self._show()
+
+    def _add_aside(self, line: Aside) -> None:
+        text, style = plain(line.text), ".bad" if line.bad else ".quiet"
+        if line.who:
+            if self._joined[0] == text:
+                self._rows.pop()
+            else:
+                self._joined = (text, [])
+            self._joined[1].append(plain(line.who))
+            text = f"{text} {', '.join(self._joined[1])}."
+        else:
+            self._joined = ("", [])
+        self._rows.append(Row(Content.styled(text, style), lead=Content.styled(f"{ASIDE} ", style)))
 
     def _begin_round(self, number: int, when: str) -> None:
         if number != self._round:

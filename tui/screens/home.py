@@ -245,9 +245,15 @@ Choose on the left, read about it on the right.
 
 
 def _warm_up() -> None:
-    """Import what a game needs, so that the first one opens at once."""
+    """Import what a game needs, so that the first one opens at once. What is there then stays: it is no more looked at for garbage,
+    which would take up to a tenth of a second in the middle of a key press."""
+    import gc
+
     import engine.game  # noqa: F401
     import tui.screens.play  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
 
 
 def about_world(world: "WorldInfo", *, demo: bool) -> list[Content]:

@@ -126,6 +126,7 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
         self.set_class(self.zoomed, "-zoomed")
         self.bar.display = len(shown) < 5
         self.bar.shown = frozenset(shown)
+        self.query_one(StatusLine).mind_shown = "buffer" in shown
         self.bar.news = {key: number for key, number in self.bar.news.items() if key not in shown}
         if "prompt" in shown and self._stale_prompt and self.is_mounted:
             self.read({"prompt"})

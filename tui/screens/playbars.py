@@ -1,5 +1,6 @@
 """The thin lines around the panes: which world and when, which panes there are, what has just happened."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
@@ -18,7 +19,25 @@ class _Line(Widget):
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "_Line { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
-    view: reactive[WorldView] = reactive(WorldView())
+    view: reactive[WorldView] = reactive(WorldView(), repaint=False)
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._drawn = Content("")
+
+    @abstractmethod
+    def line(self) -> Content:
+        """What the line says now."""
+
+    def watch_view(self) -> None:
+        """Paint when the line says something else, not at every change of the view."""
+        if self.is_attached and not self._drawn.is_same(self.line()):
+            self.refresh()
+
+    def render(self) -> Content:
+        """The line."""
+        self._drawn = self.line()
+        return self._drawn
 
     def spread(self, left: Content, right: Content) -> Content:
         """Left and right part; the left one gives way when there is no room for both."""
@@ -33,7 +52,7 @@ class TopBar(_Line):
 
     model: reactive[str] = reactive("")
 
-    def render(self) -> Content:
+    def line(self) -> Content:
         """The line."""
         world = self.view.world
         if world is None:
@@ -56,7 +75,7 @@ class PaneBar(_Line):
         super().__init__(id="pane-bar")
         self._panes = panes
 
-    def render(self) -> Content:
+    def line(self) -> Content:
         """Those in sight stand in brackets, not only in colour."""
         parts: list[Content] = []
         room = self.content_size.width
@@ -76,14 +95,19 @@ class PaneBar(_Line):
 class StatusLine(_Line):
     """What has just happened, or what is wrong."""
 
-    def render(self) -> Content:
-        """The note, with a sign before good and bad ones."""
+    mind_shown: reactive[bool] = reactive(True)
+    """Whether the pane of the mind is in sight."""
+
+    def line(self) -> Content:
+        """The note, with a sign before good and bad ones; a way to what happens out of sight."""
         note: Note = self.view.note
         sign = {"plain": "", "good": "✓ ", "bad": f"{REFUSED} "}[note.kind]
         style = {"plain": ".quiet", "good": ".good", "bad": ".bad"}[note.kind]
         mind = self.view.mind
         right = Content("")
-        if self.view.chosen and mind.lines and self.content_size.width >= 110:
+        if mind.judging and not self.mind_shown:
+            right = Content.assemble(("4", ".key"), (" shows it", ".quiet"))
+        elif self.view.chosen and mind.lines and self.content_size.width >= 110:
             number = count(len(mind.lines), "entry", "entries")
             right = Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")
         return self.spread(Content.styled(sign + plain(note.text), style), right)

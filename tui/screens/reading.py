@@ -21,7 +21,7 @@ from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.text import count, plain
-from tui.view import Mind, Note, WorldView, aside, fold, settled, tally
+from tui.view import Mind, Note, WorldView, aside, fold, named, settled, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
@@ -36,7 +36,7 @@ _MINDS = 60
 class ReadingScreen(Screen[None]):
     """Holds the view and keeps it true. What it draws on and which keys there are is its subclass's matter."""
 
-    view: reactive[WorldView] = reactive(WorldView())
+    view: reactive[WorldView] = reactive(WorldView(), repaint=False)
     story = getters.query_one(StoryPane)
     ledger = getters.query_one(LedgerPane)
     prompt = getters.query_one(PromptPane)
@@ -126,10 +126,10 @@ class ReadingScreen(Screen[None]):
         event = item.event
         if isinstance(event, Happened) and (line := item.told.get(view.played)) is not None:
             lines.append(line)
-        elif (text := aside(view, event)) and self._concerns(view, item):
+        elif self._concerns(view, item) and (found := named(view, event) or (aside(view, event), ""))[0]:
             world = view.world
             number, when = (world.round, f"{world.now:%H:%M}") if world else (0, "")
-            lines.append(Aside(number, when, text, bad=isinstance(event, BeatFailed | HandoffFailed | Trouble)))
+            lines.append(Aside(number, when, *found, bad=isinstance(event, BeatFailed | HandoffFailed | Trouble)))
         view = fold(view, event, item.told)
         if isinstance(event, HandoffCommitted):
             if self._concerns(view, item):
