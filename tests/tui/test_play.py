@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from engine.errors import SaveError
 from engine.files.bundled import WorldInfo
 from tui.app import OthermindsApp
 from tui.host import GameHost
@@ -355,3 +356,27 @@ async def test_going_home_in_the_middle_of_a_round_closes_the_game(playing: Open
         await settle(pilot)
         assert games.game.closed
         assert not isinstance(pilot.app.screen, PlayScreen)
+
+
+async def test_trouble_in_reading_is_shown_and_play_goes_on(
+    playing: Open, settle: Settle, seen: Seen, games: Any, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with playing() as pilot:
+        async def unreadable(entity: str) -> None:
+            raise SaveError("The save cannot be read [disk].", "Check the disk.")
+
+        monkeypatch.setattr(games.game, "ledger", unreadable)
+        await keys(pilot, settle, "3", "down", "enter")
+        assert "The save cannot be read [disk]. Check the disk." in seen(pilot)
+        monkeypatch.undo()
+        await keys(pilot, settle, "n")
+        assert "Round 1 is over." in seen(pilot)
+
+
+@pytest.mark.parametrize("theme", ["paper", "nord", "textual-light", "textual-ansi"])
+async def test_other_themes_show_the_same_text(playing: Open, settle: Settle, seen: Seen, theme: str) -> None:
+    async with playing() as pilot:
+        before = seen(pilot)
+        pilot.app.theme = theme
+        await settle(pilot)
+        assert seen(pilot) == before

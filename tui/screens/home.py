@@ -252,7 +252,6 @@ def _warm_up() -> None:
     import engine.game  # noqa: F401
     import tui.screens.play  # noqa: F401
 
-    gc.collect()
     gc.freeze()
 
 

@@ -249,5 +249,6 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
     @work(group="leave", exclusive=True)
     async def action_home(self) -> None:
         """Close the game and go back to Home."""
+        self.stop_reading()
         await self.host.close()
         self.post_message(self.Left())

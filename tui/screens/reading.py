@@ -1,7 +1,8 @@
 """How the Play screen reads the game: it shows what has happened as it happens, and reads panes anew when play rests."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ class ReadingScreen(Screen[None]):
             return
         agents = game.world.agents()
         chosen = game.played or (agents[0].id if agents else None)
-        note = Note("" if game.world.round == 0 else f"Round {game.world.round}. n goes on.")
+        note = Note("n plays the first round." if game.world.round == 0 else f"Round {game.world.round}. n goes on.")
         self.view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played, note=note)
         self.host.chosen = chosen
         self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
@@ -190,7 +191,7 @@ class ReadingScreen(Screen[None]):
         game, chosen = self.host.game, self.view.chosen
         if game is None or chosen is None:
             return
-        try:
+        with self._telling():
             seen = await game.buffer(chosen)
             if len(self.host.pacer):  # play has gone on: what is shown is behind it
                 return
@@ -200,8 +201,21 @@ class ReadingScreen(Screen[None]):
                 self.ledger.draw(chosen, await game.ledger(chosen))
             if "prompt" in what:
                 await self.read_prompt()
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Expected trouble is shown and play goes on; a bug still stops the app."""
+        try:
+            yield
         except OthermindsError as error:
             self.say_problem(str(error))
+
+    def stop_reading(self) -> None:
+        """Read no more: the game is about to be closed."""
+        if self.ticker is not None:
+            self.ticker.stop()
+        for group in ("read", "ledger", "minds", "story", "sources", "by-hand"):
+            self.workers.cancel_group(self, group)
 
     async def read_prompt(self) -> None:
         """Preview the prompt, when its pane is in sight."""
@@ -222,9 +236,10 @@ class ReadingScreen(Screen[None]):
         game, chosen = self.host.game, self.view.chosen
         if game is None or chosen is None:
             return
-        lines = await game.ledger(chosen)
-        unseen = self.host.pacer.unseen_memories()
-        self.ledger.draw(chosen, [line for line in lines if line.entry.id not in unseen])
+        with self._telling():
+            lines = await game.ledger(chosen)
+            unseen = self.host.pacer.unseen_memories()
+            self.ledger.draw(chosen, [line for line in lines if line.entry.id not in unseen])
 
     @work(group="minds", exclusive=True)
     async def read_minds(self) -> None:
@@ -232,11 +247,12 @@ class ReadingScreen(Screen[None]):
         game = self.host.game
         if game is None:
             return
-        for agent in game.world.agents()[:_MINDS]:
-            seen = await game.buffer(agent.id)
-            if not len(self.host.pacer):
-                self.view = replace(self.view, minds={**self.view.minds, agent.id: Mind.of(seen)})
-            await asyncio.sleep(0)
+        with self._telling():
+            for agent in game.world.agents()[:_MINDS]:
+                seen = await game.buffer(agent.id)
+                if not len(self.host.pacer):
+                    self.view = replace(self.view, minds={**self.view.minds, agent.id: Mind.of(seen)})
+                await asyncio.sleep(0)
 
     @work(group="story", exclusive=True)
     async def read_story(self) -> None:
@@ -244,18 +260,22 @@ class ReadingScreen(Screen[None]):
         game = self.host.game
         if game is None:
             return
-        lines = await game.story(self.view.played)
-        if len(self.host.pacer):  # play has gone on: some of these lines are still to be shown
-            self._stale.add("story")
-        else:
-            self.story.restart(lines)
+        with self._telling():
+            lines = await game.story(self.view.played)
+            if len(self.host.pacer):  # play has gone on: some of these lines are still to be shown
+                self._stale.add("story")
+            else:
+                self.story.restart(lines)
 
     @work(group="sources", exclusive=True)
     async def read_sources(self, entry: LedgerId) -> None:
         """Read what a memory was made of."""
         game = self.host.game
-        if game is not None:
-            self.ledger.show_sources(entry, self._told(await game.sources(entry)) or ["It came with the world: no moments are kept of it."])
+        if game is None:
+            return
+        with self._telling():
+            told = self._told(await game.sources(entry))
+            self.ledger.show_sources(entry, told or ["It came with the world: no moments are kept of it."])
 
     def _told(self, entries: Sequence[BufferEntry]) -> list[str]:
         game = self.host.game
