@@ -373,7 +373,7 @@ async def test_trouble_in_reading_is_shown_and_play_goes_on(
         assert "Round 1 is over." in seen(pilot)
 
 
-@pytest.mark.parametrize("theme", ["paper", "nord", "textual-light", "textual-ansi"])
+@pytest.mark.parametrize("theme", ["paper", "nord", "textual-light", "dracula"])
 async def test_other_themes_show_the_same_text(playing: Open, settle: Settle, seen: Seen, theme: str) -> None:
     async with playing() as pilot:
         before = seen(pilot)
