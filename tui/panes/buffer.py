@@ -15,7 +15,7 @@ from engine.records.base import BufferId
 from tui.glyphs import CANDIDATE, DEED, JUDGED, PIN_HAND, PIN_MODEL, SPEECH, THOUGHT
 from tui.panes.pane import Pane, bar
 from tui.panes.rows import Row, RowList
-from tui.text import capital, count, plain
+from tui.text import capital, plain
 from tui.view import Mind, MindLine, WorldView
 
 _PINS = {"hand": PIN_HAND, "model": PIN_MODEL}
@@ -151,8 +151,3 @@ def _entry(line: MindLine, mind: Mind, number: int) -> Row:
     tail = Content.styled(f"memory {number}", ".good") if number else Content.styled("judged", ".candidate") if judged else Content("")
     body = Content.styled(plain(line.text).removesuffix(_DONE) or "…", text).highlight_regex(_FAILED, style=".bad")
     return Row(body, lead=lead, tail=tail, key=entry.id, tint="lit" if judged else "")
-
-
-def summary(mind: Mind) -> str:
-    """The mind in a few words, for the bar of panes."""
-    return count(len(mind.lines), "entry", "entries")
