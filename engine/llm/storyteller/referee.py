@@ -16,7 +16,10 @@ from engine.records.wire import RefereeReply, WireChange
 
 _MAGIC = re.compile(r"\b(?:magic|spell|sorcer|wizard|witch|enchant|psionic|arcane)", re.IGNORECASE)
 _GIVEN = re.compile(r"^(?:gave|handed|passed|slid|returned|tossed|slipped) (P\d+) to (P\d+)\b|^(?:gave|handed|passed) (P\d+) (P\d+)\b")
-_PUT_DOWN = re.compile(r"^(?:put|set|laid) (?:down )?(P\d+)(?: down)?\b(?! on P)|^(?:put|set|laid) down (P\d+)\b|^dropped (P\d+)\b")
+_PUT_DOWN = re.compile(
+    r"^(?:put|set|laid) (?:down )?(P\d+)(?: down)?\b(?! (?:on P|away|back|out of|in|into|inside|under|between|to))"
+    r"|^(?:put|set|laid) down (P\d+)\b|^dropped (P\d+)\b"
+)
 _FAINTED = re.compile(r"^(?:fainted|collapsed|passed out|lost consciousness|swooned)\b")
 _ROUSED = re.compile(r"^(?:woke|roused|shook|slapped) (P\d+)(?: up| awake)?\b")
 
@@ -55,7 +58,9 @@ def judge(request: ModelRequest) -> str:
     nonsense = absurd(deed, around, awake, request.seed, request.round, deed)
     if nonsense and not _magical(sections):
         return RefereeReply(reason=capital(nonsense) + ".", possible=False, minutes=0).model_dump_json()
-    rule = next(rule for rule in _rules() if rule.pattern.search(deed) or rule.pattern.search(tried) or rule.pattern.pattern == ".")
+    someone = _done_to(deed, roster) != "the other"
+    fitting = (rule for rule in _rules() if someone or "\\bP" not in rule.pattern.pattern)
+    rule = next(rule for rule in fitting if rule.pattern.search(deed) or rule.pattern.search(tried) or rule.pattern.pattern == ".")
     odds = 60 if rule.odds == 0 and "conjured" in rule.pattern.pattern and _magical(sections) else rule.odds
     possible = share(request.seed, request.round, request.entity, deed) * 100 < odds
     reason = rule.success if possible else pick(rule.refusals, request.seed, request.round, deed)

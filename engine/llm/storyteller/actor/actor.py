@@ -7,8 +7,10 @@ from engine.llm.storyteller.actor.idle import bedtime, idle, thought
 from engine.llm.storyteller.actor.mind import Mind
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.pursuits import pursue
+from engine.llm.storyteller.actor.reactions import alarmed, react
 from engine.llm.storyteller.actor.replies import reply
 from engine.llm.storyteller.actor.scene import read_scene
+from engine.llm.storyteller.actor.scouting import come_back, look_round
 from engine.llm.storyteller.actor.situation import Situation
 from engine.llm.storyteller.actor.travel import travel
 from engine.llm.storyteller.actor.wording import prose
@@ -28,7 +30,7 @@ def act(request: ModelRequest) -> str:
 
 def _plan(stage: Stage) -> Plan:
     dice = stage.dice
-    for move in (travel, reply, bedtime, welcome):
+    for move in (alarmed, travel, react, reply, come_back, bedtime, welcome, look_round):
         plan = move(stage)
         if plan is not None:
             return plan

@@ -2,7 +2,7 @@
 
 import re
 
-from engine.llm.storyteller.actor.dice import in_daylight, phrases
+from engine.llm.storyteller.actor.dice import in_daylight, is_stock, phrases
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.language.speechacts import stems_of
@@ -22,12 +22,22 @@ _PLACE = re.compile(
 )
 _TIME = re.compile(r"\b(?:what time|what hour|how late is it|what day)\b", re.IGNORECASE)
 _FAVOUR = re.compile(
-    r"^(?:please,? )?(?:will|would|can|could|may|might|shall|have) (?:you|i|we)\b(?! (?:know|say|tell|help me to|seen|heard|been|ever))"
+    r"^(?:please,? )?(?:will|would|can|could|may|might|shall) (?:you|i|we)\b(?! (?:know|say|tell|help me to|seen|heard|been|ever))"
     r"|\bwill you\?",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"\b(?:who is|what (?:do you (?:think|make|know) (?:of|about)|is)|(?:know|trust|about))\b", re.IGNORECASE)
 _TRADE = re.compile(r"\b(?:what do you do|your (?:trade|work|business|calling|job)|what brings you|what are you\b)", re.IGNORECASE)
+
+
+_TRUST = re.compile(r"\b(?:who(?:m)? (?:do|can|would|should|could) (?:you|I|one) (?:trust|rely on|believe))\b", re.IGNORECASE)
+_ASKS_FOR = {
+    "many": re.compile(r"\bhow (?:many|much|far|long|old)\b", re.IGNORECASE),
+    "where": re.compile(r"\b(?:where|whereabouts|in which (?:place|room))\b", re.IGNORECASE),
+    "when": re.compile(r"\b(?:when (?:did|was|were|will|is|do|does)|what time|since when|at what hour)\b", re.IGNORECASE),
+    "why": re.compile(r"\b(?:why|what for|how come|for what reason)\b", re.IGNORECASE),
+    "who": re.compile(r"\b(?:who|whom|whose|which of (?:us|them|you))\b", re.IGNORECASE),
+}
 
 
 def answer(stage: Stage, event: Event) -> Plan:
@@ -61,7 +71,16 @@ def _from_knowledge(stage: Stage, event: Event) -> str:
     others = stage.others(event.who)
     if others and dice.share("redirect") < 0.3:
         return dice.line("answering.redirect", person=dice.pick(others, "redirect to"))
-    return dice.line("answering.dont_know")
+    return dice.line(_not_known(event.text))
+
+
+def _not_known(question: str) -> str:
+    """The list of refusals that goes with what a question asks for: a name, a place, a number, a reason."""
+    asked = [sentence for sentence in sentences(question) if sentence.endswith("?")] or [question]
+    for kind, pattern in _ASKS_FOR.items():
+        if pattern.search(asked[-1]):
+            return f"answering.dont_know_{kind}"
+    return "answering.dont_know"
 
 
 def _plain_question(stage: Stage, event: Event) -> str:
@@ -69,6 +88,12 @@ def _plain_question(stage: Stage, event: Event) -> str:
     dice, scene, text = stage.dice, stage.scene, event.text
     if _WHY_SAID.search(text):
         return dice.line("answering.because")
+    if _TRUST.search(text):
+        liked = [name for name in stage.others(event.who) if not stage.mind.foe(name)]
+        if not liked:
+            return dice.line("answering.trust_nobody")
+        friends = [name for name in liked if stage.mind.friend(name)]
+        return dice.line("answering.trust", person=friends[0] if friends else dice.pick(liked, "trusted"))
     if _HEALTH.search(text):
         return dice.line("names.greet_back")
     if _PLACE.search(text):
@@ -89,10 +114,12 @@ def favour(stage: Stage, event: Event) -> str:
 def _answered_again(stage: Stage, event: Event) -> str:
     """A question without a matter of its own, `And the rest of it?`, means what was asked before; or nothing in particular."""
     matter = stage.situation.asked_by(event.who)
-    if matter is None:
-        return stage.dice.line(f"answering.reply_{stage.mind.manner}")
-    fact = stage.mind.about(stage.scene.matter(matter.text), listener=event.who)
-    return stage.dice.line("answering.answer", fact=fact) if fact else stage.dice.line("answering.dont_know")
+    if matter is not None and (fact := stage.mind.about(stage.scene.matter(matter.text), listener=event.who)):
+        return stage.dice.line("answering.answer", fact=fact)
+    kind = _not_known(event.text)
+    if matter is None and kind != "answering.dont_know" and not is_stock(event.text):
+        return stage.dice.line(kind)
+    return stage.dice.line("answering.no_more")
 
 
 def guilty(stage: Stage, event: Event) -> bool:
@@ -151,7 +178,7 @@ def _about_person(stage: Stage, name: str, *, where: bool) -> str:
         place = stage.situation.last_seen(name)
         if place:
             return dice.line("answering.whereabouts_seen", person=name, place=place)
-        return dice.line("answering.dont_know")
+        return dice.line("answering.dont_know_where")
     fact = stage.mind.about(stems_of(name))
     if fact:
         return dice.line("answering.answer", fact=fact)

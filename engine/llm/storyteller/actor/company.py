@@ -23,7 +23,7 @@ def welcome(stage: Stage) -> Plan | None:
     for name in situation.arrivals:
         if situation.exchange(name) == 0 and not greeted and dice.share(f"greet {name}") < 0.5:
             if stage.others(name) and dice.share("remark on arrival") < 0.25:
-                return Plan(words=dice.line("names.remark_arrival"), to=dice.pick(stage.others(name), "aside"), how="quietly")
+                return Plan(words=dice.line("names.remark_arrival", person=name), to=dice.pick(stage.others(name), "aside"), how="quietly")
             return Plan(words=dice.line("names.greet"), to=name)
     if situation.just_arrived and (others := [name for name in stage.others() if situation.exchange(name) == 0]):
         name = dice.pick(others, "arrive")

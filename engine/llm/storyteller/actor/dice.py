@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import gcd
 from typing import TypeVar
 
 from engine.llm.storyteller.chance import number, pick, share
@@ -11,7 +12,7 @@ from engine.llm.storyteller.phrases import lines, lists
 
 T = TypeVar("T")
 
-FILES = ("names", "asking", "answering", "pressing", "chatting", "thoughts", "stage")
+FILES = ("names", "asking", "answering", "pressing", "chatting", "thoughts", "stage", "reacting")
 _RESERVED_FROM = 22
 """Lists of at least this length have a second half for when a line of the first was heard lately."""
 
@@ -53,6 +54,15 @@ class Dice:
         """An index that moves on by one each `slow` rounds, from a start of the character's own."""
         return (number(self._seed, self._entity, name) + self._round // slow) % length
 
+    def _stride(self, length: int, name: str) -> int:
+        """An index that goes through all before one comes again, in steps of the character's own.
+
+        Two characters that happen to say the same once do not go on doing so.
+        """
+        steps = [step for step in range(1, length + 1) if gcd(step, length) == 1]
+        step = steps[number(self._seed, self._entity, name, "step") % len(steps)]
+        return (number(self._seed, self._entity, name) + step * self._round) % length
+
     def due(self, name: str, every: int) -> bool:
         """True once in so many rounds."""
         return self.turn(every, name) == 0
@@ -65,7 +75,7 @@ class Dice:
         """
         choices = phrases(key)
         half = len(choices) // 2 if len(choices) >= _RESERVED_FROM else len(choices)
-        at = self.turn(half, key)
+        at = self._stride(half, key)
         worn = half < len(choices) and _gist(choices[at]) in self._heard
         return self._filled(choices[half + at if worn else at], slots)
 
@@ -94,7 +104,7 @@ def is_stock(text: str) -> bool:
 @cache
 def _stock() -> tuple[str, ...]:
     """Gists of the phrases of talk that carry no matter of their own."""
-    files = ("names", "answering", "pressing", "chatting")
+    files = ("names", "answering", "pressing", "chatting", "reacting")
     told = [phrase for file in files for items in lists(file).values() for phrase in items]
     idle = [phrase for phrase in told if not re.search(r"\{(?:fact|clause|topic|quote)", phrase)]
     return tuple(gist for phrase in idle if len(gist := _gist(phrase)) > 12)

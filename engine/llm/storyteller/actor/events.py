@@ -22,7 +22,7 @@ _WENT = re.compile(r"\bwent from (?P<from>.+?) to (?P<to>.+?)(?: through .+)?$")
 _LABEL_STARTS = ("The", "A", "An", "Another", "Somebody", "Some", "One", "Your")
 _BEFORE_NOUN = ("the", "a", "an", "his", "her", "its", "their", "in", "with", "of", "and", "another", "one")
 _AUXILIARIES = ("was", "were", "did", "could", "had", "slowly", "quietly")
-_FRESH = ("just now", "moments ago", "a few minutes ago", "several minutes ago")
+FRESH = ("just now", "moments ago", "a few minutes ago", "several minutes ago")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Event:
     """Speech: the words. Deeds: what was done, past tense, without subject. Thoughts: the thought."""
     failed: str = ""
     """Why it could not be done; `failed` when not told."""
+    found: str = ""
+    """What a look or search of the reader's own brought to light."""
     how: str = ""
     """`spoke`, `whispered`, `shouted`."""
     where: str = ""
@@ -57,7 +59,7 @@ class Event:
     @property
     def fresh(self) -> bool:
         """Whether it happened within the last half hour."""
-        return self.when in _FRESH
+        return self.when in FRESH
 
     @cached_property
     def act(self) -> SpeechAct:
@@ -101,8 +103,9 @@ def read_event(sentence: str, when: str = "", names: Sequence[str] = ()) -> Even
     outcome = _OUTCOME.search(sentence)
     told = sentence[: outcome.start()] if outcome else sentence
     failed = (outcome["why"] or "failed") if outcome and outcome["how"] == "failed" else ""
+    found = (outcome["why"] or "") if outcome and outcome["how"] == "succeeded" else ""
     who, what = _subject(told.strip().rstrip("."), names)
-    return Event(when, "done", who, text=what, failed=failed)
+    return Event(when, "done", who, text=what, failed=failed, found=found)
 
 
 def uncapital(name: str) -> str:

@@ -2,24 +2,28 @@
 
 import re
 
-from engine.llm.storyteller.actor.dice import Dice
 from engine.llm.storyteller.actor.plan import Plan, Stage
-from engine.llm.storyteller.actor.travel import to_bed
+from engine.llm.storyteller.actor.travel import for_sleeping, to_bed
 from engine.llm.storyteller.language.persons import confessed, habit_of_oneself
-from engine.llm.storyteller.phrases import lines, lists
+from engine.llm.storyteller.language.speechacts import stems_of
+from engine.llm.storyteller.phrases import lines
 
-_HABITUAL = (0.0, 0.15, 0.25, 0.35, 0.45)
-"""Share of idle moments given to habits, by how many there are: a single one would soon be a tic."""
-_RESTING = re.compile(r"^(?:sit|stand|lie|lean|wait|stay|sleep|rest|kneel|hang|keep)\b")
+_REST = 11
+"""Rounds before one does the same habit again, at the least."""
+_HABITUAL = 0.75
+"""Share of idle moments given to a habit whose turn it is."""
 
 
 def bedtime(stage: Stage) -> Plan | None:
-    """Late: to bed, or a yawn."""
+    """Late: to bed, or a yawn. Nobody falls asleep among people but in the small hours, or in a place to sleep."""
     scene, dice = stage.scene, stage.dice
     if not scene.late or any(event.act in ("threat", "accusation") for event in stage.situation.news if event.kind == "said"):
         return None
-    if dice.share("sleep") < (0.25 if scene.deep_night else 0.08):
-        return to_bed(stage) or Plan(before=[dice.line("stage.sleep")])
+    if dice.share("sleep") < (0.25 if scene.deep_night else 0.08) and stage.situation.pending is None:
+        if scene.deep_night or (for_sleeping(scene.place) and not stage.others()):
+            return to_bed(stage) or Plan(before=[dice.line("stage.sleep")])
+        if (bed := to_bed(stage)) is not None:
+            return bed
     if dice.share("yawn") < 0.12:
         others = stage.others()
         if others and dice.share("say so") < 0.5:
@@ -38,15 +42,17 @@ def idle(stage: Stage) -> Plan:
 
 
 def habit(stage: Stage) -> str:
-    """The habit whose turn it is, in words not used for it lately; empty when there is none."""
+    """The habit whose turn it is; empty when it is none's, or when it does not fit the place.
+
+    Each has its turn once in eleven rounds or more, so that it need never be dressed up to look new.
+    """
     habits = stage.scene.habits
     if not habits:
         return ""
-    chosen = habits[stage.dice.turn(len(habits), "habit")]
-    if not _fits_here(stage, chosen):
+    at = stage.dice.turn(len(habits) * -(-_REST // len(habits)), "habit")
+    if at >= len(habits) or not _fits_here(stage, habits[at]):
         return ""
-    deed = habit_of_oneself(chosen, stage.scene.gender)
-    return f"{deed}, {_tail(stage.dice, deed)}" if deed else ""
+    return habit_of_oneself(habits[at], stage.scene.gender)
 
 
 def _fits_here(stage: Stage, text: str) -> bool:
@@ -59,16 +65,11 @@ def _fits_here(stage: Stage, text: str) -> bool:
         return False
     for line in lines("fixtures"):
         nouns, _, places = line.partition(" :: ")
-        needed = [noun for noun in nouns.split() if re.search(rf"\b(?:the|his|her|their) (?:\w+ )?{noun}\b", text)]
+        needed = [noun for noun in nouns.split() if re.search(rf"\b(?:the|a|his|her|their) (?:\w+ )?{noun}\b", text)]
         likely = set(places.split()) & set(scene.place.lower().split())
         if needed and not likely and not any(re.search(rf"\b{noun}", here) for noun in needed):
             return False
     return True
-
-
-def _tail(dice: Dice, deed: str) -> str:
-    tails = lists("adverbials")["resting" if _RESTING.match(deed) else "moving"]
-    return tails[dice.turn(len(tails), "tail")]
 
 
 def _deed(stage: Stage) -> str:
@@ -77,17 +78,19 @@ def _deed(stage: Stage) -> str:
     if ajar and scene.here and dice.due("shut it", 13):
         return f"close {ajar[0]}"
     kind = dice.share("idle")
-    if kind < _HABITUAL[min(len(scene.habits), len(_HABITUAL) - 1)] and (custom := habit(stage)):
+    if dice.share("habit") < _HABITUAL and (custom := habit(stage)):
         return custom
-    if scene.beyond and kind < 0.52:
+    if scene.beyond and kind < 0.2:
         return dice.line("stage.look_beyond", person=dice.pick(scene.beyond, "beyond").name)
-    if scene.carried and kind < 0.62:
-        return dice.line("stage.carried", thing=dice.pick(scene.carried, "carried"))
-    if scene.things and kind < 0.72:
+    if scene.carried and kind < 0.4:
+        thing = dice.pick(scene.carried, "carried")
+        hidden = any(stems_of(thing) & stems_of(topic) for topic in stage.mind.hidden_topics)
+        return dice.line("stage.carried_secret" if hidden and scene.here else "stage.carried", thing=thing)
+    if scene.things and kind < 0.55:
         return dice.line("stage.thing", thing=dice.pick(scene.things, "thing"))
     if not scene.here:
         return dice.line("stage.alone")
-    if kind < 0.86:
+    if kind < 0.8:
         return dice.line("stage.watch", person=dice.pick(scene.here, "watched").name)
     return dice.line("stage.idle")
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Literal
 
 from engine.llm.storyteller.actor.dice import Dice
+from engine.llm.storyteller.actor.retelling import own_act, retold
 from engine.llm.storyteller.actor.scene import Scene
-from engine.llm.storyteller.language.persons import confessed, spoken_of_oneself, to_face
+from engine.llm.storyteller.language.persons import confessed, to_face
 from engine.llm.storyteller.language.text import capital, sentences
 
 Manner = Literal["hard", "soft", "sly"]
@@ -24,8 +25,7 @@ _TELLING = re.compile(
     r"^(?:gave|took|handed|unlocked|locked|opened|hid|broke|struck|hit|attacked|carried|burned|showed|held out|dropped|stole|woke)\b"
 )
 """Deeds of others that are worth telling."""
-_MERE_TALK = re.compile(r"^Somebody was speaking|^(?:\S+ ){1,6}(?:spoke|talked|said something|whispered)\b(?:(?! of | about ).)*$")
-_LONGEST = 42
+_LONGEST = 30
 """Words of a fact as it is told."""
 
 
@@ -77,8 +77,13 @@ class Mind:
     def _topic_stems(self) -> frozenset[str]:
         return frozenset().union(*(self._scene.matter(text) for text in self.hidden_topics))
 
+    @cached_property
+    def _asked_stems(self) -> frozenset[str]:
+        return frozenset().union(*(goal.stems for goal in self._scene.goals if goal.asks))
+
     def touches_secret(self, matter: frozenset[str]) -> bool:
-        """Whether a matter comes near what it hides."""
+        """Whether a matter comes near what it hides. What it openly asks about itself does not."""
+        matter = matter - (self._asked_stems - self._topic_stems)
         return bool(matter & self._topic_stems) or len(matter & self._secret_stems) >= (2 if len(matter) > 2 else 1)
 
     @property
@@ -91,13 +96,13 @@ class Mind:
         """Everything it could say, each once."""
         scene = self._scene
         found: list[tuple[str, Source]] = [(line, "known") for line in scene.knowledge]
-        found += [(spoken_of_oneself(memory.text), "memory") for memory in scene.memories if not memory.thought]
+        found += [(told, "memory") for memory in scene.memories if not memory.thought for told in retold(memory.text)]
         found += [
             (capital(f"{event.who} {event.text}."), "seen")
             for event in scene.events
             if event.kind == "done" and not event.mine and not event.failed and _TELLING.match(event.text)
         ]
-        texts = dict.fromkeys((_short(text), source) for text, source in found if not _empty(text))
+        texts = dict.fromkeys((_short(text), source) for text, source in found)
         facts: list[Fact] = []
         for text, source in texts:
             stems = scene.matter(text)
@@ -121,7 +126,7 @@ class Mind:
                 continue
             if fact.source == "seen" and len(common) < 2:
                 continue
-            if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told) or _old_news(fact.text, listener):
+            if any(len(fact.stems & said) > 0.6 * len(fact.stems) for said in told) or own_act(fact.text, listener):
                 continue
             score = weight + len(common) + {"memory": 0.5, "known": 0.0, "seen": -0.5, "self": 0.0}[fact.source]
             if best is None or score > best[0]:
@@ -162,14 +167,3 @@ def _short(text: str) -> str:
         kept.append(sentence)
     said = " ".join(kept).replace('"', "'").replace("*", "").strip()
     return capital(said if said[-1:] in ".!?…'" else f"{said}.")
-
-
-def _old_news(text: str, listener: str) -> bool:
-    """Whether a memory only tells that somebody asked: no answer, and least of all to the one who did the asking."""
-    face = to_face(text, listener)
-    return "said that" not in face and re.search(r"^I (?:asked|pressed)\b|\byou (?:asked|pressed)\b", face) is not None
-
-
-def _empty(text: str) -> bool:
-    """Whether a memory says no more than that there was talk."""
-    return len(text.split()) < 5 or _MERE_TALK.match(text) is not None

@@ -41,7 +41,8 @@ def _ready(stage: Stage, name: str) -> bool:
 
 
 def _ask(stage: Stage, goal: Goal) -> Plan | None:
-    if not _ready(stage, goal.who) or stage.situation.asked_about(goal.stems, goal.who):
+    asked = stage.situation.asked_about(goal.stems, goal.who) or stage.situation.asked_of(goal.stems, goal.who) > 1
+    if asked or not _ready(stage, goal.who):
         return None
     return Plan(words=_question(stage, goal), to=goal.who, tone="ask", how=_low(stage, goal.who))
 
@@ -56,11 +57,11 @@ def _question(stage: Stage, goal: Goal) -> str:
 
 def _find_out(stage: Stage, goal: Goal) -> Plan | None:
     about = [name for name in stage.scene.people if name.casefold() in goal.text.casefold()]
-    open_to = [
-        name for name in stage.others(*about) if _ready(stage, name) and not stage.situation.asked_about(goal.stems, name)
-    ]
-    if not open_to or (stage.situation.asked_about(goal.stems) and stage.dice.share("ask again") < 0.6):
+    open_to = [name for name in stage.others(*about) if _ready(stage, name) and not stage.situation.asked_of(goal.stems, name)]
+    sent = [name for name in open_to if name in stage.situation.sent_to]
+    if not open_to or (not sent and stage.situation.asked_about(goal.stems) and stage.dice.share("ask again") < 0.6):
         return None
+    open_to = sent or open_to
     whom = open_to[stage.dice.turn(len(open_to), "whom", slow=2)]
     if goal.clause:
         clause = confessed(goal.clause, stage.scene.gender)

@@ -3,11 +3,11 @@
 import re
 
 from engine.llm.storyteller.actor.answers import answer, evade, favour, guilty
-from engine.llm.storyteller.actor.dice import phrases
+from engine.llm.storyteller.actor.dice import is_stock, phrases
 from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.handing import requested
 from engine.llm.storyteller.actor.plan import Plan, Stage
-from engine.llm.storyteller.actor.topics import owns_up, topic_of
+from engine.llm.storyteller.actor.topics import confesses, topic_of
 
 _UNDER_ANOTHER_NAME = re.compile(r"\b(?:false name|real name|alias|impostor|disguise|in hiding|not who|hides? (?:his|her|their) name)\b")
 _LONG = 5
@@ -20,7 +20,7 @@ def reply(stage: Stage) -> Plan | None:
     if event is None:
         return None
     turns = stage.situation.exchange(event.who)
-    if owns_up(event.text):
+    if confesses(event.text):
         return _confided(stage, event)
     match event.act:
         case "ask_name":
@@ -145,8 +145,12 @@ def _heard(stage: Stage, event: Event, turns: int) -> Plan | None:
 def _weighed(stage: Stage, event: Event, question: Event) -> Plan | None:
     """The answer to a question of one's own: press, follow up, believe it or let it be."""
     dice, questions = stage.dice, stage.situation.questions_to(event.who)
+    sent = next((name for name in stage.others(event.who) if name in event.text or name.removeprefix("the ") in event.text), "")
+    if sent and is_stock(event.text) and not stage.situation.asked_of(stage.scene.matter(question.text), sent):
+        return Plan(words=dice.line("reacting.redirected", person=sent), to=event.who)
     if not any(goal.stems & question.stems for goal in stage.scene.goals):
-        return Plan(words=dice.line("answering.accept"), to=event.who) if dice.share("civil") < 0.25 else None
+        civil = not stage.situation.evasive(event, question) and dice.share("civil") < 0.25
+        return Plan(words=dice.line("answering.accept"), to=event.who) if civil else None
     if stage.situation.evasive(event, question):
         if questions <= 2 and dice.share("press") < 0.75:
             return pressed(stage, event, question)

@@ -2,10 +2,13 @@
 
 from functools import cached_property
 
-from engine.llm.storyteller.actor.events import Event
+from engine.llm.storyteller.actor.dice import is_stock, phrases
+from engine.llm.storyteller.actor.events import FRESH, Event
 from engine.llm.storyteller.actor.scene import Person, Scene
+from engine.llm.storyteller.language.speechacts import stems_of
 
 _EVASIVE_WORDS = 9
+_LATELY = (*FRESH, "about half an hour ago", "about an hour ago")
 _ASKING = ("question", "accusation", "request", "ask_name")
 
 
@@ -81,6 +84,38 @@ class Situation:
             for event in self.fresh
         )
 
+    def asked_of(self, stems: frozenset[str], name: str) -> int:
+        """How often the character has put a matter to somebody: as far as it can tell from what it remembers of the last hours."""
+        now = sum(
+            event.mine and event.kind == "said" and name in event.whom and event.act in _ASKING and _same(event.stems, stems)
+            for event in self._scene.events
+        )
+        opening = f"You asked {name} "
+        told = [memory for memory in self._scene.memories if memory.when in _LATELY and opening in f"{memory.text} "]
+        return now + sum(_same(stems_of(memory.text.split(opening, 1)[-1].split(";")[0]), stems) for memory in told)
+
+    @cached_property
+    def shushed(self) -> bool:
+        """Whether the character has told others lately to talk of something else."""
+        said = {event.text for event in self.fresh if event.mine and event.kind == "said"}
+        return any(line in text for text in said for line in phrases("reacting.secret_near"))
+
+    @cached_property
+    def sent_to(self) -> frozenset[str]:
+        """People whom others have lately told the character to ask."""
+        told = " ".join(event.text for event in self.fresh if event.kind == "said" and event.to_me and is_stock(event.text))
+        return frozenset(one.name for one in self._scene.here if one.name in told)
+
+    @cached_property
+    def alone_for(self) -> int:
+        """How many deeds in a row the character has done with nobody to speak to or hear."""
+        count = 0
+        for event in reversed(self._scene.events):
+            if event.kind == "said" or (event.mine and event.went):
+                break
+            count += event.mine and event.kind == "done"
+        return 0 if self._scene.awake_here else count
+
     @cached_property
     def own_words(self) -> frozenset[str]:
         """What the character itself said or did lately."""
@@ -134,4 +169,9 @@ class Situation:
 
     def evasive(self, answer: Event, question: Event) -> bool:
         """Whether an answer says nothing about what was asked."""
-        return answer.act == "refusal" or (not answer.stems & question.stems and len(answer.text.split()) <= 2 * _EVASIVE_WORDS)
+        apart = not answer.stems & question.stems and len(answer.text.split()) <= 2 * _EVASIVE_WORDS
+        return answer.act == "refusal" or is_stock(answer.text) or apart
+
+
+def _same(stems: frozenset[str], matter: frozenset[str]) -> bool:
+    return bool(matter) and len(stems & matter) * 2 >= len(matter)

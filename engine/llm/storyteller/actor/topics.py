@@ -11,7 +11,11 @@ from engine.llm.storyteller.language.verbs import reading
 from engine.llm.storyteller.phrases import lines
 
 _PHRASE = re.compile(
-    r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+((?:[a-z][\w'\u2019-]*\s+){0,2}[a-z][\w'\u2019-]{2,})\b"
+    r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+(?!(?:the|a|an|my|your|his|her|their|our|that|this|it|he|she|they|you|we)\b)((?:[a-z][\w'\u2019-]*\s+){0,2}[a-z][\w'\u2019-]{2,})\b"
+)
+_CONFESSION = re.compile(
+    r"(?<!if )(?<!think )(?<!say )(?<!never )\b(?:it was (?:me|I)\b|I (?:did it|confess|killed|murdered|stole|put out"
+    r"|poisoned|betrayed|sold|wrecked|doused|snuffed|burned|burnt|drowned|am (?:the|a) (?:murderer|thief|traitor|killer))\b)"
 )
 _MINE = {"my": "your", "your": "my", "our": "your", "a": "the", "an": "the", "this": "the", "that": "the"}
 _VAGUE = frozenset(lines("vague_nouns"))
@@ -31,6 +35,11 @@ def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
             continue
         return " ".join([_MINE.get(match[1].lower(), match[1].lower()), *words])
     return ""
+
+
+def confesses(text: str) -> bool:
+    """Whether a speech, in anybody's words, owns up to a deed: `It was I who put out the lantern.`"""
+    return owns_up(text) or (_CONFESSION.search(text) is not None and not text.rstrip().endswith("?"))
 
 
 def owns_up(text: str) -> bool:

@@ -5,13 +5,20 @@ import re
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.pursuits import goals_in_turn
 from engine.llm.storyteller.actor.scene import Exit
+from engine.llm.storyteller.actor.scouting import pointed_to
 from engine.llm.storyteller.language.speechacts import stems_of
 
 _EVERY = 7
 """Rounds between two journeys, at the least."""
-_EVERY_ALONE = 5
+_EVERY_ALONE = 3
+_LONELY = 3
+"""Deeds in a row with nobody by after which one looks for company."""
+_ALARM = re.compile(r"\b(?:fire|help|murder|thief|treason)\b", re.IGNORECASE)
 _STATES = ("open", "closed", "locked")
-_BED = re.compile(r"\b(?:bed|bedroom|room|loft|cabin|quarters|bunk|dormitory|chamber|berth|home|hut|cottage|tent)s?\b")
+_BED = re.compile(
+    r"\b(?:bed|bedroom|room|loft|cabin|quarters|bunk|dormitory|chamber|berth|home|hut|cottage|tent)s?\b"
+    r"(?<!back room)(?<!taproom)"
+)
 
 
 def travel(stage: Stage) -> Plan | None:
@@ -22,7 +29,14 @@ def travel(stage: Stage) -> Plan | None:
     called = _called(stage)
     if called is not None:
         return _go(stage, called)
-    if stage.situation.just_arrived or not dice.due("journey", _EVERY if scene.here else _EVERY_ALONE):
+    lonely = not scene.awake_here and stage.situation.alone_for >= _LONELY
+    if lonely and (way := _to_company(stage)) is not None:
+        return _go(stage, way, again=stage.situation.alone_for > _LONELY)
+    if stage.situation.just_arrived:
+        return None
+    if scene.here and dice.due("see for oneself", 4) and not _held_by_talk(stage) and (way := _to_see(stage)) is not None:
+        return _go(stage, way)
+    if not dice.due("journey", _EVERY if scene.here else _EVERY_ALONE):
         return None
     if _held_by_talk(stage):
         return None
@@ -38,9 +52,14 @@ def _held_by_talk(stage: Stage) -> bool:
     return stage.situation.exchange(pending.who) < 3 or stage.dice.share("walk out") < 0.5
 
 
+def for_sleeping(place: str) -> bool:
+    """Whether people go to a place of this name to sleep."""
+    return _BED.search(place.casefold()) is not None
+
+
 def to_bed(stage: Stage) -> Plan | None:
     """The way to somewhere to sleep, when there is one and this is not it."""
-    if _BED.search(stage.scene.place.casefold()):
+    if for_sleeping(stage.scene.place):
         return None
     way = next((way for way in stage.scene.ways if way.state != "locked" and _BED.search(way.place.casefold())), None)
     return Plan(before=[stage.dice.line("stage.go", place=way.place)]) if way else None
@@ -53,7 +72,7 @@ def _called(stage: Stage) -> Exit | None:
             continue
         beyond = next((one for one in stage.scene.beyond if one.name == event.who), None)
         way = _way_to(stage, beyond.where) if beyond else None
-        if way and (event.to_me or stage.dice.share("heed") < 0.5):
+        if way and (event.to_me or _ALARM.search(event.text) or stage.dice.share("heed") < 0.5):
             return way
     return None
 
@@ -115,6 +134,23 @@ def _first_step(stage: Stage, goal: str) -> str:
     return ""
 
 
+def _to_company(stage: Stage) -> Exit | None:
+    """The way to where people are seen, else to where they were last, else anywhere."""
+    for one in stage.scene.beyond:
+        if one.awake and (way := _way_to(stage, one.where)) is not None and way.state != "locked":
+            return way
+    for event in reversed(stage.scene.events):
+        if event.went and (way := _way_to(stage, event.went[1] if not event.mine else event.went[0])) is not None and way.state != "locked":
+            return way
+    open_ways = [way for way in stage.scene.ways if way.state != "locked"]
+    return open_ways[stage.dice.turn(len(open_ways), "company")] if open_ways else None
+
+
+def _to_see(stage: Stage) -> Exit | None:
+    """The way to a place that goals and talk point to, when asking has led nowhere."""
+    return next((way for place in pointed_to(stage) if (way := _way_to(stage, place)) is not None), None)
+
+
 def _any_way(stage: Stage) -> Exit | None:
     """A way that is not locked: where people are seen first, else each in turn, but not one that was taken lately."""
     scene = stage.scene
@@ -127,9 +163,9 @@ def _any_way(stage: Stage) -> Exit | None:
     return choices[stage.dice.turn(len(choices), "way", slow=_EVERY)]
 
 
-def _go(stage: Stage, way: Exit) -> Plan | None:
+def _go(stage: Stage, way: Exit, *, again: bool = False) -> Plan | None:
     scene, dice = stage.scene, stage.dice
-    if (scene.place, way.place) in {event.went for event in scene.events if event.mine and event.went}:
+    if not again and (scene.place, way.place) in {event.went for event in scene.events if event.mine and event.went}:
         return None
     if way.state == "locked":
         return _locked(stage, way)

@@ -25,6 +25,13 @@ _AWAY = re.compile(r"(?:my|her|his) way|out|off|through|away|into|past")
 _NOT_WALKING = re.compile(r"(?:to (?:bed|sleep)|back to sleep|still|quiet|pale|silent|on|over)\b")
 _TO_SLEEP = re.compile(r"\b(?:to|and) sleep\b|\b(?:to|into) bed\b|^down for the night")
 _ASLEEP = re.compile(r"(?:asleep|off to sleep)")
+_NAMED_LOOK = r"(?:(?:the|this|that|these|those|a|an|what|every|each|some|all) ?)?(?:P\d+|it|him|her|them|here|(?:[a-z'-]+ ){0,4}[a-z'-]+)"
+_LOOKED = re.compile(
+    r"(?:(?:(?:closely|carefully) )?(?:at|around|round|about|over|in|into|inside|under|behind|through|on|for)\b"
+    rf"(?: {_NAMED_LOOK})?)?"
+    r"(?:,? (?:closely|carefully|again|more closely))?"
+)
+_SEARCHED = re.compile(_NAMED_LOOK)
 _STILL = re.compile(r"(?:quite |very )?(?:still|quiet|silent|silence|motionless)\b")
 
 
@@ -49,7 +56,8 @@ def classify(predicate: Predicate, roster: Roster, last_person: str, last_thing:
     handles = named(rest, roster, last_person, last_thing)
     if (predicate.modal and not predicate.negated) or (base == "be" and not predicate.negated) or _is_thought(base, rest):
         return Deed("other", (), thought=True)
-    plain = Deed("other", tuple(one.handle for one in handles))
+    afar = base in _KINDS["from_afar"]
+    plain = Deed("other", tuple(one.handle for one in handles if not (afar and one.beyond)))
     if predicate.negated or predicate.lead.startswith("stopped"):
         return plain
     things = [one for one in handles if one.thing]
@@ -159,10 +167,10 @@ def _taken(base: str, rest: str, handle: str) -> bool:
 
 
 def _sensing(base: str, rest: str, things: list[Listed], people: list[Listed], roster: Roster) -> Deed | None:
-    if base not in _KINDS["look"]:
+    if base not in _KINDS["look"] or (base == "search" and people):
         return None
-    if base == "search" and people:
-        return None
+    if not _LOOKED.fullmatch(rest) and not (base in _KINDS["examine"] and _SEARCHED.fullmatch(rest)):
+        return None  # a way of looking, not a look at what is there to be seen
     if things or people:
         return Deed("look", tuple(one.handle for one in (*people, *things)))
     way = find_way(rest, roster)

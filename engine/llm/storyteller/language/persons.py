@@ -86,7 +86,8 @@ def to_face(text: str, name: str) -> str:
     if not name:
         return text
     text = re.sub(rf"(?<!\w){re.escape(name)}['\u2019]s\b", "your", text, flags=re.IGNORECASE)
-    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)(?: ([\w'\u2019-]+))?", _second, text, flags=re.IGNORECASE)
+    text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)(?: ([\w'\u2019-]+))?", _second, text, flags=re.IGNORECASE)
+    return re.sub(r"(^|[.!?\u2026] )you(?=r?\b)", r"\1You", text)
 
 
 def _second(match: re.Match[str]) -> str:
