@@ -23,6 +23,7 @@ from engine.events import (
     RoundStarted,
     Trouble,
 )
+from engine.mind.perception import reach
 from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, TriggerReport
 from engine.records.world import PortalState, World
@@ -121,6 +122,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
     match event:
         case RoundStarted(round=number, now=now) | RoundEnded(round=number, now=now):
             return replace(_timed(view, now=now, round=number), acting=None, prose="")
+        case BeatStarted(entity=entity) | ProseStreamed(entity=entity) if view.played not in (None, entity):
+            return replace(view, acting=None, prose="")  # a player learns of others by what reaches the entity it plays
         case BeatStarted(entity=entity):
             return replace(view, acting=entity, prose="")
         case ProseStreamed(entity=entity, text=text):
@@ -182,6 +185,15 @@ def tally(name: str, run: HandoffRun) -> str:
 def peopled(view: WorldView) -> tuple[int, int]:
     """Changes when anybody or anything moved, changed or was renamed, or a portal did: the clock alone does not count."""
     return (id(view.world.entities), id(view.world.portals)) if view.world else (0, 0)
+
+
+def perceived(view: WorldView) -> frozenset[EntityId] | None:
+    """Whom and what the played entity perceives now, itself included; None when the reader only watches and sees everything."""
+    if view.played is None or view.world is None:
+        return None
+    senses = reach(view.world, view.played)
+    beyond = (entity for way in senses.beyond for entity in way.seen)
+    return frozenset((view.played, *senses.here, *senses.things, *senses.carried, *beyond))
 
 
 def settled(view: WorldView) -> WorldView:

@@ -1,5 +1,6 @@
 """The fold from events to what is drawn, without an app."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -25,7 +26,7 @@ from engine.events import (
 from engine.records.intents import Intent
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
 from engine.records.world import Entity, Place, Portal, World
-from tui.view import Mind, MindLine, WorldView, aside, fold, named, settled, tally
+from tui.view import Mind, MindLine, WorldView, aside, fold, named, perceived, settled, tally
 
 NOW = datetime(1247, 3, 1, 18, 0)
 REPORT = TriggerReport(trigger="involuntary", reason="24 entries, limit 20", entries=4)
@@ -65,6 +66,20 @@ def test_prose_grows_until_the_beat_ends(view: WorldView) -> None:
     assert (view.acting, view.prose) == ("bryn", "I wait.")
     view = fold(view, BeatEnded(round=1, entity="bryn", now=NOW, prose="I wait."))
     assert (view.acting, view.prose) == (None, "")
+
+
+def test_a_player_reads_nobody_elses_prose_as_it_comes(view: WorldView) -> None:
+    for event in (BeatStarted(round=1, entity="bryn"), ProseStreamed(entity="bryn", text="*I hate her.*")):
+        assert fold(replace(view, played="mira"), event).prose == ""
+        assert fold(replace(view, played="mira"), event).acting is None
+    assert fold(replace(view, played="bryn"), ProseStreamed(entity="bryn", text="I ")).prose == "I "
+
+
+def test_a_player_sees_whom_the_played_entity_perceives(view: WorldView) -> None:
+    assert perceived(view) is None
+    assert perceived(replace(view, played="mira")) == {"mira", "bryn", "bag"}
+    apart = fold(view, EntityMoved(entity="bryn", origin="bar", to="quay"))
+    assert perceived(replace(apart, played="mira")) == {"mira", "bag"}
 
 
 def test_a_failed_beat_takes_its_prose_back_and_says_why(view: WorldView) -> None:

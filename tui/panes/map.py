@@ -25,7 +25,7 @@ from tui.panes.chart import BACK, EAST, NORTH, SOUTH, STEPS, WEST, Box, Chart, P
 from tui.panes.pane import Pane
 from tui.panes.reach import Reach, reach
 from tui.text import plain, short_name
-from tui.view import WorldView, peopled
+from tui.view import WorldView, peopled, perceived
 
 _LINES = {
     NORTH | SOUTH: "│", EAST | WEST: "─", NORTH | EAST: "╰", EAST | SOUTH: "╭", SOUTH | WEST: "╮", NORTH | WEST: "╯",
@@ -157,9 +157,10 @@ def picture(laid: Chart, view: WorldView, world: World) -> list[list[Cell]]:
     """The map as characters with styles."""
     grid: list[list[Cell]] = [[(" ", "")] * laid.width for _ in range(laid.height)]
     reached = reach(world, view.chosen) if view.chosen else {}
+    seen = perceived(view)
     _ways(grid, laid, world, reached)
     for place, box in laid.boxes.items():
-        who = [short_name(view.name(entity.id)) for entity in world.at(place) if entity.agent]
+        who = [short_name(view.name(entity.id)) for entity in world.at(place) if entity.agent and (seen is None or entity.id in seen)]
         _box(grid, box, who, reached.get(place))
     for way in laid.ways:
         _ends(grid, way, world.portals[way.portal])

@@ -13,7 +13,7 @@ from engine.records.world import Entity, World
 from tui.panes.pane import Pane
 from tui.panes.rows import Row, RowList
 from tui.text import capital, plain, without_article
-from tui.view import WorldView, peopled
+from tui.view import WorldView, peopled, perceived
 
 _AWAKE = (None, "", "awake")
 _THINGS = Row(Content.styled("Things", ".head"), lead=Content(" "))
@@ -91,19 +91,26 @@ def rows_of(view: WorldView, made: "dict[_Facts, Row] | None" = None) -> list[Ro
     if world is None:
         return []
     kept = {} if made is None else made
+    seen = perceived(view)
     things = sorted((entity for entity in world.entities.values() if not entity.agent), key=lambda entity: (entity.order, entity.id))
-    people = {facts: kept.get(facts) or _row(facts) for facts in (_facts(view, world, entity) for entity in world.agents())}
-    items = {facts: kept.get(facts) or _row(facts) for facts in (_facts(view, world, entity) for entity in things)}
+    agents = world.agents()
+    if seen is not None:  # a player sees whom the played entity perceives, and remembers those it can call by name
+        known = seen | world.entities[view.played or ""].aliases.keys()
+        things, agents = [thing for thing in things if thing.id in seen], [agent for agent in agents if agent.id in known]
+    people = {facts: kept.get(facts) or _row(facts) for facts in (_facts(view, world, entity, seen) for entity in agents)}
+    items = {facts: kept.get(facts) or _row(facts) for facts in (_facts(view, world, entity, seen) for entity in things)}
     kept.clear()
     kept.update(people | items)
     return [*people.values(), *([_THINGS] if items else []), *items.values()]
 
 
-def _facts(view: WorldView, world: World, entity: Entity) -> _Facts:
-    status = entity.value("status")
+def _facts(view: WorldView, world: World, entity: Entity, seen: frozenset[EntityId] | None) -> _Facts:
+    hidden = seen is not None and entity.id not in seen
+    status = None if hidden else entity.value("status")
     asleep = status not in _AWAKE
     place = world.places.get(entity.place or "")
     where = f"with {plain(view.name(entity.holder))}" if entity.holder else without_article(plain(place.name)) if place else "nowhere"
+    where = "out of sight" if hidden else where
     chosen = world.entities.get(view.chosen or "")
     name = view.name(entity.id)
     alias = chosen.aliases.get(entity.id, "") if chosen else ""
