@@ -6,7 +6,7 @@ from datetime import datetime
 
 from engine.records.base import BufferId, EntityId, LedgerId, RunId
 from engine.records.intents import Intent, Outcome
-from engine.records.memory import ArchivedEntry, BufferEntry, Fate, NewBufferEntry, Pin
+from engine.records.memory import ArchivedEntry, BufferEntry, Fate, Grasp, NewBufferEntry, Pin
 from engine.storage.numbers import next_number
 from engine.storage.rows import Row, marks, time_text
 
@@ -16,6 +16,7 @@ INSERT INTO buffer_entries (seq, id, owner_id, timestamp, location_id, round, ki
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 OF_OWNER = f"SELECT {_COLUMNS} FROM buffer_entries WHERE owner_id = ? ORDER BY timestamp, seq"
+_LATEST = f"SELECT {_COLUMNS} FROM buffer_entries WHERE owner_id = ? AND grasp = ? ORDER BY timestamp DESC, seq DESC LIMIT 1"
 _GET = f"SELECT {_COLUMNS} FROM buffer_entries WHERE id = ?"
 _FIND = f"""
 SELECT {_COLUMNS} FROM buffer_entries WHERE id IN (%s) UNION ALL SELECT {_COLUMNS} FROM buffer_archive WHERE id IN (%s)
@@ -63,6 +64,11 @@ class BufferRepository:
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId) -> list[BufferEntry]:
         """The buffer of one entity, chronological."""
         return [_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
+
+    def latest(self, conn: sqlite3.Connection, owner: EntityId, grasp: Grasp) -> BufferEntry | None:
+        """The newest entry in the buffer of one entity that was perceived like this, if any."""
+        rows = conn.execute(_LATEST, (owner, grasp)).fetchall()
+        return _entry(rows[0]) if rows else None
 
     def count(self, conn: sqlite3.Connection, owner: EntityId) -> int:
         """How many entries an entity's buffer holds."""

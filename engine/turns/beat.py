@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from engine.events import AliasLearned, EngineEvent, EntityMoved, Happened, PortalChanged
 from engine.mind.names import learned
@@ -16,6 +16,9 @@ from engine.storage.store import Store
 from engine.turns.referee import Referee, Verdict
 from engine.world.clock import advance
 from engine.world.index import with_entities
+
+_SAME_MURMUR = timedelta(minutes=15)
+"""Faint talk from one place is one event for this long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,11 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
         store.story.add_happening(
             conn, beat_id, number, happening.at, happening.place, verdict.intent, verdict.outcome
         )
-        entries = [store.buffer.add(conn, _entry(happening, viewer, grasp, number)) for viewer, grasp in happening.witnesses]
+        entries = [
+            store.buffer.add(conn, _entry(happening, viewer, grasp, number))
+            for viewer, grasp in happening.witnesses
+            if grasp != "faint" or not _murmuring(store, conn, viewer, happening)
+        ]
         events.append(
             Happened(
                 round=number, now=happening.at, place=happening.place, intent=verdict.intent, outcome=verdict.outcome,
@@ -101,6 +108,14 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
         moved = verdict.world
     store.worlds.update(conn, current, world)
     return Written(world, tuple(events))
+
+
+def _murmuring(store: Store, conn: sqlite3.Connection, viewer: EntityId, happening: Happening) -> bool:
+    """Whether the viewer hears the same murmur go on: talk it cannot make out is one thing to notice, not one for each line."""
+    last = store.buffer.latest(conn, viewer, "faint")
+    if last is None or last.intent.place != happening.verdict.intent.place:
+        return False
+    return happening.at - last.timestamp < _SAME_MURMUR
 
 
 def _with_edits(beat: Beat, current: World) -> World:

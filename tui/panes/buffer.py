@@ -88,10 +88,11 @@ def gauges(mind: Mind, width: int) -> Content:
     report = mind.report
     room = max(min(width - 32, 30), 6)
     high = report.entries > report.max_entries
+    pinned = sum(line.entry.pinned != "none" for line in mind.lines)
     lines = [
         Content.assemble(
             ("entries ", ".quiet"), bar(report.entries / max(report.max_entries, 1), room, ".candidate" if high else ".bar"),
-            f" {report.entries} of {report.max_entries}",
+            f" {report.entries} of {report.max_entries}", (f" and {pinned} pinned" if pinned else "", ".quiet"),
         ),
         Content.assemble(
             ("tokens  ", ".quiet"), bar(report.tokens / max(report.max_tokens, 1), room), f" {report.tokens:,} of {report.max_tokens:,}",

@@ -64,10 +64,10 @@ class SayLine(Input):
         self._at, self._draft = len(self._history), ""
 
     def give_back(self, text: str) -> None:
-        """Put a refused line back, unless something new was begun."""
+        """Put a refused line back, marked so that the next key replaces it, unless something new was begun."""
         if not self.value and text:
             self.value = text
-            self.cursor_position = len(text)
+            self.action_select_all()
 
     def action_earlier(self) -> None:
         """The line before."""

@@ -47,6 +47,8 @@ class ReadingScreen(Screen[None]):
         self.host = host
         self._stale: set[str] = set()
         self._tallies: list[str] = []
+        self._rested_at = -1
+        """The round at which play came to rest last."""
         self._settling = 0
         self.ticker: Timer | None = None
         """Calls `tick`. Pictures and tests may stop it and tick by hand."""
@@ -161,8 +163,12 @@ class ReadingScreen(Screen[None]):
             note = view.note
         else:
             rounds = f"Round {number} is over." if item.rounds <= 1 else f"{count(item.rounds, 'round')} played."
+            if number == self._rested_at:  # looking takes no round
+                rounds = "That took no time."
+            more = "Write what you do next; an empty line waits." if view.played else "n plays the next."
             what = f" {tallies[-1]}" + (f" (and {len(tallies) - 1} more)" if len(tallies) > 1 else "") + "." if tallies else ""
-            note = Note(f"{rounds}{what} n plays the next.", "good" if tallies else "plain")
+            note = Note(f"{rounds}{what} {more}", "good" if tallies else "plain")
+        self._rested_at = number
         return replace(view, acting=None, prose="", note=note)
 
     def problem_note(self, text: str) -> Note:

@@ -193,3 +193,14 @@ async def test_sleepers_wake_and_the_night_passes_when_all_sleep(start, house: W
     assert (await play.simulation.step()).beats == 3
     assert play.simulation.world.now.isoformat() == "1247-03-02T02:03:00"
     assert [i.verb for i in await play.entries("ada_1")] == ["sleep", "wake", "say", "say", "say"]
+
+
+async def test_a_murmur_that_goes_on_is_noticed_once(start, house: World) -> None:  # type: ignore[no-untyped-def]
+    thin = house.portals["po_arch"].model_copy(update={"state": "closed", "vision": 0, "sound": 7})
+    world = only(house.model_copy(update={"portals": {**house.portals, "po_arch": thin}}), "ada_1", "cyd_1")
+    lines = [f"Word {number}." for number in range(25)]
+    play = await start({"actor": [f'"{line}"' for line in lines], "decode": [said(line) for line in lines]}, world)
+    for _ in lines:
+        await play.simulation.step(held=frozenset({"cyd_1"}))
+    heard = [entry for entry in await play.store.db.read(lambda conn: play.store.buffer.of_owner(conn, "cyd_1")) if entry.grasp == "faint"]
+    assert [entry.timestamp.minute for entry in heard] == [0, 15]
