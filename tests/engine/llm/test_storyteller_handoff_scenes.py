@@ -300,7 +300,7 @@ async def test_thoughts_are_told_as_thoughts_and_weigh_little(make_request: Call
     [
         ("P2: the fishwife", "Did you see my boy?", "P2 asked P1 whether P1 had seen her boy"),
         ("P2: Mr Crane", "Did you see my boy?", "P2 asked P1 whether P1 had seen his boy"),
-        ("P2: the captain", "Did you see my boy?", "P2 asked P1 whether P1 had seen their boy"),
+        ("P2: the captain", "Did you see my boy?", "P2 asked P1 whether P1 had seen the boy"),
     ],
 )
 async def test_pronouns_follow_what_is_known_of_people(

@@ -42,10 +42,7 @@ _ASKS_FOR = {
 
 def answer(stage: Stage, event: Event) -> Plan:
     """The answer to a question."""
-    small = _small_talk(stage, event.text)
-    if small:
-        return Plan(words=small, to=event.who)
-    plain = _plain_question(stage, event)
+    plain = _plain_question(stage, event) or _small_talk(stage, event.text)
     if plain:
         return Plan(words=plain, to=event.who)
     if guilty(stage, event):
@@ -119,7 +116,9 @@ def _answered_again(stage: Stage, event: Event) -> str:
     kind = _not_known(event.text)
     if matter is None and kind != "answering.dont_know" and not is_stock(event.text):
         return stage.dice.line(kind)
-    return stage.dice.line("answering.no_more")
+    if any(line in event.text for key in ("asking.press", "asking.press_hard") for line in phrases(key)):
+        return stage.dice.line("answering.no_more")
+    return stage.dice.line(f"answering.reply_{stage.mind.manner}")
 
 
 def guilty(stage: Stage, event: Event) -> bool:

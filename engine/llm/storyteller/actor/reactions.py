@@ -9,7 +9,7 @@ from engine.llm.storyteller.actor.topics import confesses, topic_of
 from engine.llm.storyteller.language.speechacts import stems_of
 
 _FIRE = re.compile(r"\b(?:fire|burning|smoke|flames)\b", re.IGNORECASE)
-_ALARM = re.compile(r"\b(?:fire|help|murder|thief|thieves|treason|run|look out|watch out|over here|come (?:here|quick))\b", re.IGNORECASE)
+_ALARM = re.compile(r"\b(?:fire|help|murder|thief|thieves|treason|look out|watch out)\b", re.IGNORECASE)
 _DID = (
     r"(?:put out|puts out|killed|stole|took|hid|lied|sold|betrayed|poisoned|burned|drowned|murdered|wrecked|doused|did it|paid"
     r"|is (?:a|the) (?:liar|thief|murderer|killer|traitor)|is lying|is hiding|is to blame)"
@@ -21,19 +21,13 @@ _URGENT = ("threat", "question", "ask_name", "accusation", "request", "introduct
 
 
 def alarmed(stage: Stage) -> Plan | None:
-    """The answer to a cry such as `Fire!`, from here or from where it can be heard."""
-    cries = [event for event in stage.situation.news if event.kind == "said" and (event.how == "shouted" or event.text.endswith("!"))]
-    cries = [event for event in cries if _ALARM.search(event.text) and len(event.text.split()) <= 6]
-    if not cries or any(event.mine and event.text == cries[-1].text for event in stage.situation.fresh):
-        return None
-    event = cries[-1]
-    key = "reacting.alarm_fire" if _FIRE.search(event.text) else "reacting.alarm_help"
-    here = stage.situation.partner(event.who) is not None
-    deed = "start up and look round" if here else "start up and listen"
-    near = stage.others()
-    if not here and not near:
-        return Plan(before=[deed])
-    return Plan(before=[deed], words=stage.dice.line(key), to=event.who if here else near[0], tone="say" if here else "ask")
+    """The answer to a cry such as `Fire!` of somebody here. Cries from elsewhere make one go there."""
+    for event in reversed(stage.situation.news):
+        cried = event.kind == "said" and (event.how == "shouted" or event.text.endswith("!")) and len(event.text.split()) <= 6
+        if cried and stage.situation.partner(event.who) is not None and _ALARM.search(event.text):
+            key = "reacting.alarm_fire" if _FIRE.search(event.text) else "reacting.alarm_help"
+            return Plan(before=[stage.dice.line("reacting.start")], words=stage.dice.line(key), to=event.who)
+    return None
 
 
 def react(stage: Stage) -> Plan | None:
@@ -57,7 +51,7 @@ def _to_words(stage: Stage, event: Event) -> Plan | None:
     dice, mind, scene = stage.dice, stage.mind, stage.scene
     if confesses(event.text) and _concerns(stage, event):
         thought = dice.line("thoughts.heard", person=event.who)
-        words = dice.line("reacting.confession", person=_called(stage, event.who))
+        words = dice.line("reacting.confession")
         return Plan([dice.line("stage.recoil")], words, event.who, thought=thought)
     accused = _accused(stage, event)
     if accused == "me":
@@ -108,13 +102,7 @@ def _to_deed(stage: Stage, event: Event) -> Plan | None:
     thing = next((one for one in things if topic and stems_of(one) & stems_of(topic)), topic)
     if not topic or (event.failed and event.who == "you"):
         return None
-    return Plan(words=stage.dice.line("reacting.thing_seen", thing=thing, person=_called(stage, event.who)), to=event.who)
-
-
-def _called(stage: Stage, name: str) -> str:
-    """Somebody as called to the face: by name, or not by name."""
-    person = stage.scene.person(name)
-    return name if person is not None and person.known else "friend"
+    return Plan(words=stage.dice.line("reacting.thing_seen", thing=thing), to=event.who)
 
 
 def _concerns(stage: Stage, event: Event) -> bool:

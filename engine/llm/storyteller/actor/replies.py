@@ -22,6 +22,8 @@ def reply(stage: Stage) -> Plan | None:
     turns = stage.situation.exchange(event.who)
     if confesses(event.text):
         return _confided(stage, event)
+    if (shown := stage.situation.shown_by(event.who)) and event.act not in ("threat", "accusation", "ask_name"):
+        return Plan(before=[f"look at {shown} for a moment"], words=stage.dice.line("answering.shown", thing=shown), to=event.who)
     match event.act:
         case "ask_name":
             return _name(stage, event)

@@ -11,6 +11,7 @@ _NOBODYS_NEWS = re.compile(
     r"|would rather not say|denied knowing|refused|answered that (?:you|he|she) (?:asked|did not))\b"
     r"|^You (?:thought|were|felt|suspected|feared|threatened|ordered|warned|offered|held it|told|meant|wanted|wondered|hoped|knew|wished"
     r"|doubted|stood|walked|looked|listened|sat|rubbed)\b"
+    r"|^(?!You\b).{2,40}? told (?!you\b)"
     r"|^Somebody was speaking",
 )
 _ANSWERED = re.compile(r"; (?P<who>(?!you\b)[^;]{2,40}?) answered that (?P<what>(?!it was not|there was no|nobody).{12,})$")

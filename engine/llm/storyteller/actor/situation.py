@@ -1,5 +1,6 @@
 """What has happened around a character since it last did anything, and how far its dealings with each other one have gone."""
 
+import re
 from functools import cached_property
 
 from engine.llm.storyteller.actor.dice import is_stock, phrases
@@ -93,6 +94,11 @@ class Situation:
         opening = f"You asked {name} "
         told = [memory for memory in self._scene.memories if memory.when in _LATELY and opening in f"{memory.text} "]
         return now + sum(_same(stems_of(memory.text.split(opening, 1)[-1].split(";")[0]), stems) for memory in told)
+
+    def shown_by(self, name: str) -> str:
+        """The thing that somebody has just held out to the character; empty for none."""
+        held = (re.match(r"held out (.+?) to you\b", event.text) for event in self.news if event.who == name and event.kind == "done")
+        return next((match[1] for match in held if match), "")
 
     @cached_property
     def shushed(self) -> bool:

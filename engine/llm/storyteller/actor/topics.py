@@ -14,7 +14,7 @@ _PHRASE = re.compile(
     r"\b(the|a|an|my|your|his|her|their|our|that|this)\s+(?!(?:the|a|an|my|your|his|her|their|our|that|this|it|he|she|they|you|we)\b)((?:[a-z][\w'\u2019-]*\s+){0,2}[a-z][\w'\u2019-]{2,})\b"
 )
 _CONFESSION = re.compile(
-    r"(?<!if )(?<!think )(?<!say )(?<!never )\b(?:it was (?:me|I)\b|I (?:did it|confess|killed|murdered|stole|put out"
+    r"(?<!if )(?<!think )(?<!say )(?<!never )\b(?:[Ii]t was (?:me|I)\b|I (?:did it|confess|killed|murdered|stole|put out"
     r"|poisoned|betrayed|sold|wrecked|doused|snuffed|burned|burnt|drowned|am (?:the|a) (?:murderer|thief|traitor|killer))\b)"
 )
 _MINE = {"my": "your", "your": "my", "our": "your", "a": "the", "an": "the", "this": "the", "that": "the"}

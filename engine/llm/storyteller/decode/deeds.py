@@ -31,7 +31,7 @@ _LOOKED = re.compile(
     rf"(?: {_NAMED_LOOK})?)?"
     r"(?:,? (?:closely|carefully|again|more closely))?"
 )
-_SEARCHED = re.compile(_NAMED_LOOK)
+_SEARCHED = re.compile(rf"{_NAMED_LOOK}(?:,? (?:closely|carefully|again))?")
 _STILL = re.compile(r"(?:quite |very )?(?:still|quiet|silent|silence|motionless)\b")
 
 

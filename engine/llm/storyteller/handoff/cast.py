@@ -18,6 +18,7 @@ _PRONOUNS: Mapping[Gender, Mapping[Case, str]] = {
     "they": {"subject": "they", "object": "them", "possessive": "their", "reflexive": "themselves"},
 }
 _OF_ITSELF = re.compile(r"\b(?:(?P<she>her|herself|she)|(?P<he>his|him|himself|he))\b")
+_ARTICLES = ("The", "A", "An", "My", "Old", "Some", "One")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'\u2019]*")
 _VOCATIVE = re.compile(r"(?:^|, )(?P<word>(?:my )?[a-z'\u2019]+)(?=[,.!?])|^(?P<first>[A-Z][a-z'\u2019]+),")
 
@@ -57,8 +58,9 @@ class Cast:
         return self.people.get(handle) or Person(handle, owner=handle == self.owner)
 
     def names(self) -> frozenset[str]:
-        """Words of all names, as written."""
-        return frozenset(word for person in self.people.values() for word in _WORD.findall(person.name) if word[0].isupper())
+        """Words of all names, as written; the article of `The Ghost` is none."""
+        written = (word for person in self.people.values() for word in _WORD.findall(person.name) if word[0].isupper())
+        return frozenset(word for word in written if word not in _ARTICLES)
 
     def called(self, handles: Sequence[str]) -> str:
         """`P1`, `P1 and P2`."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from engine.llm.storyteller.handoff.bank import Known, known
@@ -49,6 +49,8 @@ _AT_OTHERS = re.compile(
     r"\bI(?: would| will| shall|['\u2019]d|['\u2019]ll) (?:kill|hang|ruin|burn|hurt|break|drown|end) (?:him|her|them)\b", re.IGNORECASE
 )
 _YOU = re.compile(r"\byour?\b", re.IGNORECASE)
+_THEIR_KIN = re.compile(r"\btheir(?= (?:own )?(?:boy|girl|son|daughter|wife|husband|child|father|mother|brother|sister|man|lad|lass)\b)")
+"""Of one person whose gender nothing tells, `their boy` would be a boy of several."""
 _TRIVIAL = 4
 """Words below which a sentence that does nothing in particular is passed over."""
 
@@ -85,6 +87,13 @@ def _rules() -> tuple[_Rule, ...]:
 
 def spoken_report(moment: Moment, scene: Scene, asked: Report | None) -> Report:
     """What a speech amounts to. `asked` is the weighty question it may answer."""
+    report = _report(moment, scene, asked)
+    if scene.grounds(moment).speaker.gender != "they":
+        return report
+    return replace(report, predicate=_THEIR_KIN.sub("the", report.predicate))
+
+
+def _report(moment: Moment, scene: Scene, asked: Report | None) -> Report:
     if not moment.words:
         whisper = with_hearers("whispered something to {who}", scene.grounds(moment)) if moment.who else ""
         return Report(moment, whisper, "whisper" if moment.who else "faint", 2 if moment.who else 1)
