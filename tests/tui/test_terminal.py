@@ -97,10 +97,16 @@ class Terminal:
         os.close(self.fd)
         self.fd = -1
 
+    def used(self) -> float:
+        """End the program at once. Returns the seconds of processor time it has used: other programs do not count."""
+        os.kill(self.pid, signal.SIGKILL)
+        _, _, usage = os.wait4(self.pid, 0)
+        self.pid = 0
+        return usage.ru_utime + usage.ru_stime
+
     def close(self) -> None:
         if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+            self.used()
         if self.fd >= 0:
             os.close(self.fd)
 
@@ -215,13 +221,18 @@ def test_without_a_terminal_there_is_a_plain_message(tmp_path: Path) -> None:
 @pytest.mark.benchmark
 @pytest.mark.slow
 def test_first_paint_takes_little_longer_than_an_empty_app(terminal: Open) -> None:
+    def painted(code: str, sign: bytes) -> float:
+        one = terminal(code)
+        one.read(sign)
+        return one.used()
+
     empty, ours = [], []
-    for _ in range(5):
-        empty.append(terminal(EMPTY).read(b"PAINTED"))
-        ours.append(terminal().read(b"Play the demo"))
+    for _ in range(6):
+        empty.append(painted(EMPTY, b"PAINTED"))
+        ours.append(painted(START, b"Play the demo"))
     ratio = min(ours) / min(empty)
     print(f"first paint against an empty app: {ratio:.2f}")
-    assert ratio < 1.75  # the bar is 1.5; a shared machine needs some room
+    assert ratio < 1.6  # the bar is 1.5, on a machine with nothing else to do
 
 
 def test_starting_the_screen_imports_neither_numpy_nor_sqlite_nor_pydantic() -> None:

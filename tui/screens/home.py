@@ -54,7 +54,7 @@ Choose on the left, read about it on the right.
         """A game has been opened: time to play it."""
 
     choices = getters.query_one("#choices", RowList)
-    preview = getters.query_one("#preview", RowList)
+    body = getters.query_one("#home-body", Horizontal)
     status = getters.query_one("#home-status", Static)
 
     def __init__(self, host: GameHost, worlds: "Callable[[], Sequence[WorldInfo]]", start: Path | None = None) -> None:
@@ -65,15 +65,15 @@ Choose on the left, read about it on the right.
         self._worlds: Sequence[WorldInfo] | None = None
         self._saves: Sequence[SaveInfo] = ()
         self._opening = False
+        self._preview: RowList | None = None
 
     def compose(self) -> ComposeResult:
-        """Title, choices, preview."""
+        """Title and choices; the preview comes with what there is to read."""
         yield Static(Content.assemble((_TITLE, ".head"), "\n", (_LINE, ".quiet")), id="masthead")
         with Horizontal(id="home-body"):
-            for key, title in (("choices", "Begin"), ("preview", "About")):
-                rows = RowList(id=key, classes="pane")
-                rows.border_title = Content(title)
-                yield rows
+            choices = RowList(id="choices", classes="pane")
+            choices.border_title = Content("Begin")
+            yield choices
         yield Static(id="home-status", markup=False)
         yield KeyBar()
 
@@ -91,6 +91,10 @@ Choose on the left, read about it on the right.
     @work(group="load", exclusive=True)
     async def load(self) -> None:
         """Read worlds and saves, off the loop: reading worlds imports the engine's file readers."""
+        if self._preview is None:  # not before the first paint, which would come a tenth later
+            self._preview = RowList(id="preview", classes="pane")
+            self._preview.border_title = Content("About")
+            await self.body.mount(self._preview)
         work_worlds = self._find_worlds if self._worlds is None else None
         self._saves = await asyncio.to_thread(self._host.shelf.all)
         if work_worlds is not None:
@@ -136,8 +140,9 @@ Choose on the left, read about it on the right.
             self._about([Content("Reading the worlds…" if self._worlds is None else "There is no world here.")])
 
     def _about(self, lines: Sequence[Content]) -> None:
-        self.preview.show([Row(line) for line in lines])
-        self.preview.scroll_home(animate=False)
+        if self._preview is not None:
+            self._preview.show([Row(line) for line in lines])
+            self._preview.scroll_home(animate=False)
 
     def _world(self, key: str) -> "WorldInfo | None":
         """The world of a row; the demo for the demo's row."""
