@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.llm.storyteller.decode.decoder import Decoder
 from engine.llm.storyteller.language.roster import read_roster
+from engine.llm.storyteller.phrases import lists
 from engine.records.wire import WireIntent
 
 Decode = Callable[..., list[WireIntent]]
@@ -184,3 +185,15 @@ def test_any_prose_gives_only_listed_handles_and_a_summary_for_each_deed(prose: 
         assert set(intent.targets) <= {"P2", "L1"}
         assert (intent.type == "dialogue") == (intent.verb in ("say", "whisper", "shout"))
         assert intent.type != "action" or intent.summary
+
+
+@pytest.mark.parametrize("key", sorted(lists("stage")))
+def test_stage_business_is_told_plainly(decode: Decode, known: str, key: str) -> None:
+    slots = {"person": "Gareth", "thing": "the brass lantern", "door": "the trap door", "place": "the cellar"}
+    for phrase in lists("stage")[key]:
+        for intent in decode(f"I {phrase.format(**slots)}.", who=known):
+            assert intent.type == "action", phrase
+            assert not re.search(r"\b(?:I|me|my|P1|makes|looks|thinks|falls|is)\b|\bof P6\b", intent.summary), phrase
+            assert (intent.verb == "go") == (key == "go"), phrase
+            assert (intent.verb == "sleep") == (key == "sleep"), phrase
+            assert intent.verb not in ("look", "drop", "give"), phrase

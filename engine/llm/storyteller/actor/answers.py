@@ -30,11 +30,12 @@ _WHO = re.compile(r"\b(?:who is|what (?:do you (?:think|make|know) (?:of|about)|
 _TRADE = re.compile(r"\b(?:what do you do|your (?:trade|work|business|calling|job)|what brings you|what are you\b)", re.IGNORECASE)
 
 
+_EMBEDDED = re.compile(r"\b(?:who|whom|whose|what|where|when|why|how(?: many| much)?|whether|which)\b", re.IGNORECASE)
 _TRUST = re.compile(r"\b(?:who(?:m)? (?:do|can|would|should|could) (?:you|I|one) (?:trust|rely on|believe))\b", re.IGNORECASE)
 _ASKS_FOR = {
-    "many": re.compile(r"\bhow (?:many|much|far|long|old)\b", re.IGNORECASE),
+    "many": re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE),
     "where": re.compile(r"\b(?:where|whereabouts|in which (?:place|room))\b", re.IGNORECASE),
-    "when": re.compile(r"\b(?:when (?:did|was|were|will|is|do|does)|what time|since when|at what hour)\b", re.IGNORECASE),
+    "when": re.compile(r"\b(?:when (?:did|was|were|will|is|do|does)|what time|since when|how long|at what hour)\b", re.IGNORECASE),
     "why": re.compile(r"\b(?:why|what for|how come|for what reason)\b", re.IGNORECASE),
     "who": re.compile(r"\b(?:who|whom|whose|which of (?:us|them|you))\b", re.IGNORECASE),
 }
@@ -59,7 +60,7 @@ def _from_knowledge(stage: Stage, event: Event) -> str:
     if _TRADE.search(event.text) and (trade := mind.trade()):
         return dice.line("answering.answer", fact=trade)
     matter = stage.scene.matter(event.text)
-    if matter and (fact := mind.about(matter, listener=event.who)):
+    if matter and (fact := mind.about(matter, listener=event.who, focus=_turns_on(event.text, matter))):
         return dice.line("answering.answer", fact=fact)
     if _FAVOUR.search(event.text):
         return favour(stage, event)
@@ -111,7 +112,7 @@ def favour(stage: Stage, event: Event) -> str:
 def _answered_again(stage: Stage, event: Event) -> str:
     """A question without a matter of its own, `And the rest of it?`, means what was asked before; or nothing in particular."""
     matter = stage.situation.asked_by(event.who)
-    if matter is not None and (fact := stage.mind.about(stage.scene.matter(matter.text), listener=event.who)):
+    if matter is not None and (fact := _told_of(stage, matter, event.who)):
         return stage.dice.line("answering.answer", fact=fact)
     kind = _not_known(event.text)
     if matter is None and kind != "answering.dont_know" and not is_stock(event.text):
@@ -119,6 +120,19 @@ def _answered_again(stage: Stage, event: Event) -> str:
     if any(line in event.text for key in ("asking.press", "asking.press_hard") for line in phrases(key)):
         return stage.dice.line("answering.no_more")
     return stage.dice.line(f"answering.reply_{stage.mind.manner}")
+
+
+def _told_of(stage: Stage, question: Event, listener: str) -> str:
+    matter = stage.scene.matter(question.text)
+    return stage.mind.about(matter, listener=listener, focus=_turns_on(question.text, matter))
+
+
+def _turns_on(question: str, matter: frozenset[str]) -> str:
+    """The last stem of what a question asks: `the cellar` of `how many casks were carried into the cellar`. An answer must have it."""
+    if len(matter) < 2 or not _EMBEDDED.search(question):
+        return ""
+    asked = _EMBEDDED.split(question)[-1]
+    return next((root for word in reversed(asked.split()) for root in stems_of(word) if root in matter), "")
 
 
 def guilty(stage: Stage, event: Event) -> bool:
@@ -152,7 +166,7 @@ def evade(stage: Stage, event: Event) -> Plan:
 def _small_talk(stage: Stage, text: str) -> str:
     """The answer that goes with a question of small talk; empty for other questions."""
     for asked, said in zip(phrases("asking.ask_small"), phrases("answering.smalltalk_answer"), strict=True):
-        if text.startswith((asked, in_daylight(asked))) and said not in stage.situation.own_words:
+        if text.startswith((asked.rstrip("?"), in_daylight(asked).rstrip("?"))) and said not in stage.situation.own_words:
             return said
     return ""
 

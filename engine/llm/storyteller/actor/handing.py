@@ -56,7 +56,8 @@ def offer_thing(stage: Stage, goal: Goal) -> Plan | None:
     if thing is None or not stage.situation.partner(goal.who):
         return None
     if goal.text.lower().startswith("show"):
-        if stage.situation.asked_about(stems_of(thing) or stems, goal.who) or not dice.due(f"show {thing}", 4):
+        shown = any(event.mine and event.text.startswith(f"held out {thing}") for event in scene.events)
+        if shown or stage.situation.asked_about(stems_of(thing) or stems, goal.who) or not dice.due(f"show {thing}", 12):
             return None
         return Plan(before=[f"hold out {thing} to {goal.who}"], words=dice.line("answering.show_thing"), to=goal.who)
     return Plan(before=[f"give {thing} to {goal.who}"], words=dice.line("answering.hand_over"), to=goal.who)

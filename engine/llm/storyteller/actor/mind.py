@@ -113,12 +113,15 @@ class Mind:
     def _rarity(self) -> Counter[str]:
         return Counter(stem for fact in self.facts for stem in fact.stems)
 
-    def about(self, stems: frozenset[str], *, listener: str = "", guarded: bool = False) -> str:
-        """What it would say about a matter to a listener: the fact that fits best and was not told lately; empty for none."""
+    def about(self, stems: frozenset[str], *, listener: str = "", guarded: bool = False, focus: str = "") -> str:
+        """What it would say about a matter to a listener: the fact that fits best and was not told lately; empty for none.
+
+        With a `focus`, only facts that have this stem in them.
+        """
         told = [event.stems for event in self._scene.events if event.kind == "said"]
         best: tuple[float, Fact] | None = None
         for fact in self.facts:
-            if not self._would_tell(fact):
+            if not self._would_tell(fact) or (focus and focus not in fact.stems):
                 continue
             common = fact.stems & stems
             weight = sum(1 / self._rarity[stem] for stem in common)

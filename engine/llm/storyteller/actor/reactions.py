@@ -11,7 +11,7 @@ from engine.llm.storyteller.language.speechacts import stems_of
 _FIRE = re.compile(r"\b(?:fire|burning|smoke|flames)\b", re.IGNORECASE)
 _ALARM = re.compile(r"\b(?:fire|help|murder|thief|thieves|treason|look out|watch out)\b", re.IGNORECASE)
 _DID = (
-    r"(?:put out|puts out|killed|stole|took|hid|lied|sold|betrayed|poisoned|burned|drowned|murdered|wrecked|doused|did it|paid"
+    r"(?:put out|puts out|killed|stole|lied|betrayed|poisoned|burned|drowned|murdered|wrecked|doused|did it"
     r"|is (?:a|the) (?:liar|thief|murderer|killer|traitor)|is lying|is hiding|is to blame)"
 )
 _HANDLED = re.compile(

@@ -43,7 +43,7 @@ def look_round(stage: Stage) -> Plan | None:
     scene, situation = stage.scene, stage.situation
     if not situation.just_arrived or scene.dark:
         return None
-    wanted = any(_names(scene.place, goal.text) for goal in scene.goals if goal.kind in ("find_out", "ask", "get", "go"))
+    wanted = any(_names(scene.place, goal.text) for goal in scene.goals if goal.kind in ("find_out", "ask", "get"))
     talked = any(_names(scene.place, event.text) for event in scene.events if event.kind == "said")
     if not (wanted or talked) or stage.dice.share("look round") > 0.85:
         return None

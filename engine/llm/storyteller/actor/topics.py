@@ -59,7 +59,8 @@ def _trimmed(words: list[str]) -> list[str]:
     kept: list[str] = []
     for word in words:
         found = reading(word, "past", "third", "gerund")
-        if kept and (word in STOP_WORDS or word.endswith("ly") or (found and not found.nounish)):
+        acts = len(kept) > 1 and (base := reading(word, "base")) is not None and not base.nounish
+        if kept and (word in STOP_WORDS or word.endswith("ly") or acts or (found and not found.nounish)):
             break
         kept.append(word)
     return kept if kept and kept[-1] not in STOP_WORDS else []

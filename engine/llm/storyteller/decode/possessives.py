@@ -36,7 +36,7 @@ _IDIOMS = (
 _SPOKE = {"spoke lowered": "spoke lower", "spoke raised": "spoke louder"}
 _OWN = {"first": r"\b(?:my|mine)\b", "third": r"\b(?:her|his|their|my)\b"}
 _WORN = re.compile(rf"\s(?:on|across|over|against|into|in|behind|about|round|around) OWN (?:{'|'.join(sorted(_BODY['worn']))})\b(?! and)")
-_OWNED = re.compile(r"\bOWN (?:own )?((?:[a-z-]+ )??)([a-z]+)\b")
+_OWNED = re.compile(r"\bOWN (?:own )?([a-z-]+)(?: ([a-z-]+))?\b")
 
 
 def without_owner(text: str, person: Person) -> str:
@@ -54,15 +54,16 @@ def without_owner(text: str, person: Person) -> str:
 
 
 def _owned(match: re.Match[str]) -> str:
-    describing, noun = match[1], match[2]
-    first = describing.strip()
-    if first in _BODY["pair"] or first in _BODY["single"] or first in _BODY["parts"]:
-        return f"{_counted(first)} {noun}"
-    if noun in _BODY["pair"] and describing:
-        return f"{describing}{noun}"
-    if noun in _BODY["pair"] or noun in _BODY["single"] or noun in _BODY["parts"]:
-        return _counted(noun, describing)
-    return f"the {describing}{noun}"
+    first, second = match[1], match[2] or ""
+    if _bodily(first):
+        return f"{_counted(first)} {second}".rstrip()
+    if _bodily(second):
+        return f"{first} {second}" if second in _BODY["pair"] else _counted(second, f"{first} ")
+    return f"the {first} {second}".rstrip()
+
+
+def _bodily(noun: str) -> bool:
+    return any(noun in _BODY[kind] for kind in ("pair", "single", "parts"))
 
 
 def _counted(noun: str, describing: str = "") -> str:

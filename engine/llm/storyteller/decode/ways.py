@@ -15,7 +15,7 @@ _OUT = re.compile(
 _VAGUELY = re.compile(
     r"(?:$|out\b|outside\b|off\b|away\b|outdoors\b|the (?:room|house|inn|building|place|taproom|hall|bar|tavern|scene)\b)"
 )
-_STAIRS = re.compile(r"\b(?:stairs?|stairway|steps|ladder|rungs)\b")
+_STAIRS = re.compile(r"\b(?:stairs?|stairway|(?:the|up|down) steps|ladder|rungs)\b")
 
 
 def find_way(phrase: str, roster: Roster, *, wanted: str = "", going: bool = False) -> Way | None:
