@@ -102,6 +102,12 @@ def test_answers_are_of_the_kind_that_was_asked_for(beat: Callable[..., list[str
     assert not any("have not looked for it" in one for one in said)
 
 
+def test_what_only_oneself_can_know_is_not_called_unknown(beat: Callable[..., list[str]]) -> None:
+    said = beat('The wet stranger spoke to you: "Tell me what you have in your pocket."', means="")
+    unknown = ("I have not looked for it", "I could not tell you.", "Nobody has told me", "That I do not know", "I was not there")
+    assert not any(words in one for one in said for words in unknown)
+
+
 def test_a_thing_held_out_is_spoken_of(beat: Callable[..., list[str]]) -> None:
     events = ("Gareth held out the half coin to you. (Outcome: succeeded)", 'Gareth spoke to you: "Do you know whose this was?"')
     said = beat(*events, means="")

@@ -31,6 +31,7 @@ _TRADE = re.compile(r"\b(?:what do you do|your (?:trade|work|business|calling|jo
 
 
 _EMBEDDED = re.compile(r"\b(?:who|whom|whose|what|where|when|why|how(?: many| much)?|whether|which)\b", re.IGNORECASE)
+_OF_ONESELF = re.compile(r" (?:did |do |have |had |are |were |is )?(?:you|your)\b(?! (?:know|think|trust|suppose|say)\b)(?!\?)")
 _TRUST = re.compile(r"\b(?:who(?:m)? (?:do|can|would|should|could) (?:you|I|one) (?:trust|rely on|believe))\b", re.IGNORECASE)
 _ASKS_FOR = {
     "many": re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE),
@@ -66,6 +67,8 @@ def _from_knowledge(stage: Stage, event: Event) -> str:
         return favour(stage, event)
     if not matter:
         return _answered_again(stage, event)
+    if any(_OF_ONESELF.match(part) for part in _EMBEDDED.split(event.text)[1:]):
+        return dice.line(f"answering.deflect_{mind.manner}")  # nobody else could know that
     others = stage.others(event.who)
     if others and dice.share("redirect") < 0.3:
         return dice.line("answering.redirect", person=dice.pick(others, "redirect to"))
