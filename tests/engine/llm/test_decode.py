@@ -113,6 +113,7 @@ CASES: list[tuple[str, list[str]]] = [
     ("hello there", ["say: Hello there."]),
     ("Fire!", ["shout/shouting: Fire!"]),
     ("shout fire", ["shout/shouting: Fire!"]),
+    ("Mistress Venn put out the lantern!", ["say: Mistress Venn put out the lantern!"]),
     ("who are you?", ["say: Who are you?"]),
     ("thank you", ["say: Thank you."]),
     ("go north", ["go: went north"]),

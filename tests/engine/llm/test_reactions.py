@@ -102,6 +102,11 @@ def test_answers_are_of_the_kind_that_was_asked_for(beat: Callable[..., list[str
     assert not any("have not looked for it" in one for one in said)
 
 
+def test_a_question_in_somebodys_own_words_is_not_lost_among_others(beat: Callable[..., list[str]]) -> None:
+    events = ('Gareth spoke to you: "How many casks are down there?"', 'The wet stranger spoke to you: "Did anybody come asking for me?"')
+    assert sum("Gareth" in one for one in beat(*events, means="")) >= 12
+
+
 def test_what_only_oneself_can_know_is_not_called_unknown(beat: Callable[..., list[str]]) -> None:
     said = beat('The wet stranger spoke to you: "Tell me what you have in your pocket."', means="")
     unknown = ("I have not looked for it", "I could not tell you.", "Nobody has told me", "That I do not know", "I was not there")

@@ -14,6 +14,10 @@ _DID = (
     r"(?:put out|puts out|killed|stole|lied|betrayed|poisoned|burned|drowned|murdered|wrecked|doused|did it"
     r"|is (?:a|the) (?:liar|thief|murderer|killer|traitor)|is lying|is hiding|is to blame)"
 )
+_SOMEBODY_DID = re.compile(
+    rf"\b(?!(?:I|It|He|She|They|You|We|Who|Somebody|Nobody|Someone|That|This|The|If)\b)([A-Z]\w+(?: [A-Z]\w+)?) (?:\w+ )?{_DID}\b"
+)
+"""A name that the hearer has not heard yet."""
 _HANDLED = re.compile(
     r"^(?:took|hid|handed|gave|opened|unlocked|held out|dropped|put|pocketed|showed|stole|tried to (?:take|open|unlock)|set)\b"
 )
@@ -116,9 +120,10 @@ def _accused(stage: Stage, event: Event) -> str:
     """Who is charged with something in a speech to others: a name, `me`, or nobody."""
     if event.act == "question":
         return ""
-    own = [name for name in (stage.scene.name, *stage.scene.name.split()[:1]) if name]
+    own = [name for name in (stage.scene.name, *stage.scene.name.split()) if len(name) > 2]
     for name in [*own, *stage.scene.people]:
         for form in (name, name.split()[0] if name[:1].isupper() else name):
             if name != event.who and re.search(rf"\b{re.escape(form)}\b (?:\w+ )?{_DID}\b", event.text, re.IGNORECASE):
                 return "me" if name in own else name
-    return ""
+    named = _SOMEBODY_DID.search(event.text)
+    return named[1] if named else ""

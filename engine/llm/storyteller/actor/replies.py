@@ -8,6 +8,7 @@ from engine.llm.storyteller.actor.events import Event
 from engine.llm.storyteller.actor.handing import requested
 from engine.llm.storyteller.actor.plan import Plan, Stage
 from engine.llm.storyteller.actor.topics import confesses, topic_of
+from engine.llm.storyteller.handoff.bank import known
 
 _UNDER_ANOTHER_NAME = re.compile(r"\b(?:false name|real name|alias|impostor|disguise|in hiding|not who|hides? (?:his|her|their) name)\b")
 _LONG = 5
@@ -133,7 +134,8 @@ def _heard(stage: Stage, event: Event, turns: int) -> Plan | None:
         return _weighed(stage, event, question)
     dice = stage.dice
     touched = [goal for goal in stage.scene.goals if goal.asks and goal.stems & event.stems]
-    if dice.share("reply") > (0.55, 0.35, 0.2, 0.1, 0.0)[min(turns, 4)] + (0.3 if touched else 0.0):
+    own = 0.6 if known(event.text) is None else 0.0  # not one of the phrases that need no answer
+    if dice.share("reply") > (0.55, 0.35, 0.2, 0.1, 0.0)[min(turns, 4)] + (0.3 if touched else 0.0) + own:
         return None
     if event.act == "thanks":
         return Plan(before=[f"nod to {event.who}"]) if dice.due("nod", 11) else None

@@ -6,6 +6,7 @@ from functools import cached_property
 from engine.llm.storyteller.actor.dice import is_stock, phrases
 from engine.llm.storyteller.actor.events import FRESH, Event
 from engine.llm.storyteller.actor.scene import Person, Scene
+from engine.llm.storyteller.handoff.bank import known
 from engine.llm.storyteller.language.speechacts import stems_of
 
 _EVASIVE_WORDS = 9
@@ -39,7 +40,9 @@ class Situation:
         """The last thing said to it, by somebody here and awake, that it has not answered. A question outweighs a later remark."""
         said = [event for event in self.news if event.kind == "said" and event.to_me and self.partner(event.who)]
         urgent = [event for event in said if event.act in ("threat", "question", "ask_name", "accusation", "request")]
-        return urgent[-1] if urgent else said[-1] if said else None
+        considered = urgent or said
+        own = [event for event in considered if known(event.text) is None]  # a speech of nobody's making but the speaker's comes first
+        return own[-1] if own else considered[-1] if considered else None
 
     def partner(self, name: str) -> Person | None:
         """Somebody here and awake."""

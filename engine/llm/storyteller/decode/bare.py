@@ -34,8 +34,8 @@ def spoken_bare(prose: str) -> str:
     text = " ".join(prose.split()).strip("*\"' ")
     if not re.search(r"[A-Za-z]", text):
         return ""
-    speech = is_speech(prose) or classify(text) in _SPOKEN or _ASKED.match(text) or _YES_OR_NO.match(text)
-    if not speech:
+    exclaimed = text.endswith("!") and len(text.split()) <= 12
+    if not (exclaimed or is_speech(prose) or classify(text) in _SPOKEN or _ASKED.match(text) or _YES_OR_NO.match(text)):
         return ""
     return capital(text if text[-1] in ".!?\u2026" else f"{text}.")
 
