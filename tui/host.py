@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -63,6 +64,8 @@ class _Run:
     failed: int = 0
     paused: bool = False
     stopped: bool = False
+    texts: deque[str] = field(default_factory=deque)
+    """What the played entity does in the rounds to come, as far as it was written ahead."""
 
 
 class GameHost:
@@ -133,11 +136,14 @@ class GameHost:
         return self._run.left if self._run else 0
 
     def start_step(self, text: str = "", rounds: int = 1) -> None:
-        """Play rounds. `text` is what the played entity does in the first. While rounds run already, adds to them."""
+        """Play rounds. `text` is what the played entity does in the first. While rounds run already they are added, and a text waits
+        for the next of them."""
         if self.game is None:
             return
         if self._task is not None and self._run is not None:
             self._run.left += rounds
+            if text:
+                self._run.texts.append(text)
             return
         self._run = _Run(rounds)
         self._task = asyncio.create_task(self._play(self.game, self._run, text), name="otherminds-rounds")
@@ -171,7 +177,7 @@ class GameHost:
             while run.left > 0:
                 run.left -= 1
                 report = await game.step(text)
-                text = ""
+                text = run.texts.popleft() if run.texts else ""
                 run.done += 1
                 run.promoted += report.handoffs
                 run.failed += report.failed_beats
@@ -181,6 +187,8 @@ class GameHost:
             self.pacer.put(Refused(text, str(error)))
         except asyncio.CancelledError:
             self.pacer.put(Rested("stopped", run.done, run.promoted, run.failed))
+            if run.texts:
+                self.pacer.put(Refused(run.texts[0], "Stopped before this was done."))
             if not run.stopped:
                 raise
         await self._note(game)

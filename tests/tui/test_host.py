@@ -127,3 +127,25 @@ async def test_a_folder_that_cannot_be_written_is_said_in_words(games: Any, tmp_
     host = GameHost(tmp_path / "file", games)
     with pytest.raises(OthermindsError, match="OTHERMINDS_HOME"):
         await host.open_new(tmp_path)
+
+
+async def test_what_is_written_ahead_is_done_in_the_rounds_to_come(host: GameHost, games: Any, tmp_path: Path) -> None:
+    await host.open_new(tmp_path)
+    host.start_step("say one")
+    host.start_step("say two")
+    host.start_step()
+    items = await rested(host)
+    assert items[-1].rounds == 3
+    assert games.game.steps == ["say one", "say two", ""]
+    await host.close()
+
+
+async def test_what_was_written_ahead_is_given_back_when_play_is_stopped(host: GameHost, games: Any, tmp_path: Path) -> None:
+    await host.open_new(tmp_path)
+    games.game.gate = asyncio.Event()
+    host.start_step("say one")
+    host.start_step("say two")
+    await asyncio.sleep(0)
+    await host.stop()
+    assert [item.text for item in host.take() if isinstance(item, Refused)] == ["say two"]
+    await host.close()

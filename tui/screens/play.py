@@ -203,12 +203,9 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
         if self.host.game is None:
             return
         self.host.pacer.hurry()
-        if self.host.running and text:
-            self.story.say.give_back(text)
-            self.view = replace(self.view, note=Note("The round is still running: escape stops it.", "bad"))
-            return
+        waiting = "After this round." if self.host.running and text else ""
         self.host.start_step(text, rounds)
-        self.view = replace(self.view, running=True, note=Note("" if rounds == 1 else f"{rounds} rounds. Space pauses, escape stops."))
+        self.view = replace(self.view, running=True, note=Note(waiting if rounds == 1 else f"{rounds} rounds. Space pauses, escape stops."))
         self.refresh_bindings()
 
     def action_pause(self) -> None:
