@@ -1,6 +1,7 @@
 """The borders of the house: what may be imported, how large a module may be, what no line may hold."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,3 +46,10 @@ def test_nothing_catches_everything_or_commits_by_script(path: Path) -> None:
     caught = [ast.unparse(n.type) if n.type else "" for n in ast.walk(tree) if isinstance(n, ast.ExceptHandler)]
     assert not [c for c in caught if c in ("", "Exception")]
     assert not {c for c in _calls(tree) if c.endswith(".executescript")}
+
+
+def test_the_readme_shows_pictures_that_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\((screenshots/[\w-]+\.svg)\)", text)
+    assert len(shown) >= 3
+    assert [path for path in shown if not (ROOT / path).is_file()] == []
