@@ -4,7 +4,6 @@ import os
 import pty
 import select
 import signal
-import statistics
 import struct
 import sys
 import termios
@@ -50,10 +49,11 @@ def seconds_to(marker: bytes, command: list[str], env: dict[str, str]) -> float:
 @pytest.mark.timeout(300)
 def test_home_paints_nearly_as_soon_as_an_empty_app(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     env = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "OTHERMINDS_HOME": str(tmp_path)}
-    empty, home = [sys.executable, "-c", EMPTY], [sys.executable, "-m", "tui.start"]
-    pairs = [(seconds_to(b"EMPTY", empty, env), seconds_to(b"Begin", home, env)) for _ in range(RUNS + 1)][1:]
-    ratio = statistics.median(theirs / ours for ours, theirs in pairs)
+    empty, home = [sys.executable, "-c", EMPTY], [str(Path(sys.executable).with_name("otherminds"))]
+    pairs = [(seconds_to(b"EMPTY", empty, env), seconds_to(b"O T H E R M I N D S", home, env)) for _ in range(RUNS + 1)][1:]
+    # The best of each: whatever else the machine does can only make a run slower.
+    ours, theirs = min(p[0] for p in pairs), min(p[1] for p in pairs)
+    ratio = theirs / ours
     with capsys.disabled():
-        print(f"\nfirst paint: empty {statistics.median(p[0] for p in pairs):.3f} s, "
-              f"Home {statistics.median(p[1] for p in pairs):.3f} s, ratio {ratio:.2f} (bar {BAR})")
+        print(f"\nfirst paint: empty {ours:.3f} s, Home {theirs:.3f} s, ratio {ratio:.2f} (bar {BAR})")
     assert ratio <= BAR

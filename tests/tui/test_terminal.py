@@ -218,23 +218,6 @@ def test_without_a_terminal_there_is_a_plain_message(tmp_path: Path) -> None:
     assert not found.stdout
 
 
-@pytest.mark.benchmark
-@pytest.mark.slow
-def test_first_paint_takes_little_longer_than_an_empty_app(terminal: Open) -> None:
-    def painted(code: str, sign: bytes) -> float:
-        one = terminal(code)
-        one.read(sign)
-        return one.used()
-
-    empty, ours = [], []
-    for _ in range(6):
-        empty.append(painted(EMPTY, b"PAINTED"))
-        ours.append(painted(START, b"Play the demo"))
-    ratio = min(ours) / min(empty)
-    print(f"first paint against an empty app: {ratio:.2f}")
-    assert ratio < 1.6  # the bar is 1.5, on a machine with nothing else to do
-
-
 def test_starting_the_screen_imports_neither_numpy_nor_sqlite_nor_pydantic() -> None:
     code = "import sys, tui.app; print([name for name in ('numpy', 'sqlite3', 'pydantic', 'yaml', 'litellm') if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

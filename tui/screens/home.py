@@ -35,7 +35,6 @@ class HomeScreen(Screen[None]):
     """The first screen. One key starts the demo."""
 
     COMPONENT_CLASSES = STYLES
-    AUTO_FOCUS = "#choices"
     HELP = """\
 Choose on the left, read about it on the right.
 
@@ -68,18 +67,18 @@ Choose on the left, read about it on the right.
         self._preview: RowList | None = None
 
     def compose(self) -> ComposeResult:
-        """Title and choices; the preview comes with what there is to read."""
+        """Title and the one key that is needed; choices and preview come right after the first paint."""
         yield Static(Content.assemble((_TITLE, ".head"), "\n", (_LINE, ".quiet")), id="masthead")
-        with Horizontal(id="home-body"):
-            choices = RowList(id="choices", classes="pane")
-            choices.border_title = Content("Begin")
-            yield choices
+        yield Horizontal(id="home-body")
         yield Static(id="home-status", markup=False)
-        yield KeyBar()
+
+    @property
+    def cursor(self) -> str:
+        """Key of the choice under the cursor; the demo until there are choices."""
+        return (self.choices.cursor if self._preview is not None and self._preview.is_attached else None) or "demo"
 
     def on_mount(self) -> None:
-        """Show what is known at once, read the rest behind it."""
-        self._show()
+        """Say what to press at once, read the rest behind it."""
         self.status.update(Content("Press d for the demo: it needs no key and no network."))
         self.call_after_refresh(self.load)
 
@@ -91,10 +90,14 @@ Choose on the left, read about it on the right.
     @work(group="load", exclusive=True)
     async def load(self) -> None:
         """Read worlds and saves, off the loop: reading worlds imports the engine's file readers."""
-        if self._preview is None:  # not before the first paint, which would come a tenth later
-            self._preview = RowList(id="preview", classes="pane")
-            self._preview.border_title = Content("About")
-            await self.body.mount(self._preview)
+        if self._preview is None:  # not before the first paint, which would come a third later
+            choices, self._preview = RowList(id="choices", classes="pane"), RowList(id="preview", classes="pane")
+            choices.border_title, self._preview.border_title = Content("Begin"), Content("About")
+            await self.body.mount(choices, self._preview)
+            await self.mount(KeyBar())
+            self._show()
+            if self.focused is None:
+                choices.focus()
         work_worlds = self._find_worlds if self._worlds is None else None
         self._saves = await asyncio.to_thread(self._host.shelf.all)
         if work_worlds is not None:
@@ -123,7 +126,7 @@ Choose on the left, read about it on the right.
             name = plain(save.note.world) or save.path.stem
             rows.append(Row(Content(name), lead=Content("  "), tail=tail, key=f"save:{save.path}"))
         self.choices.show(rows)
-        self._describe(self.choices.cursor or "demo")
+        self._describe(self.cursor)
 
     @on(RowList.Moved)
     def _moved(self, event: RowList.Moved) -> None:
@@ -159,7 +162,7 @@ Choose on the left, read about it on the right.
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Delete is there for saves only."""
         if action == "delete" and self.is_mounted:
-            return self.choices.cursor.startswith("save:")
+            return self.cursor.startswith("save:")
         return True
 
     def action_demo(self) -> None:
@@ -168,7 +171,7 @@ Choose on the left, read about it on the right.
 
     def action_start(self) -> None:
         """Start or go on with what is under the cursor."""
-        self._begin(self.choices.cursor or "demo")
+        self._begin(self.cursor)
 
     @on(RowList.Picked)
     def _picked(self, event: RowList.Picked) -> None:
@@ -177,12 +180,12 @@ Choose on the left, read about it on the right.
 
     def action_new(self) -> None:
         """A new game of the world under the cursor."""
-        key = self.choices.cursor
+        key = self.cursor
         self._begin("demo" if key.startswith("save:") else key or "demo")
 
     def action_delete(self) -> None:
         """Ask, then delete."""
-        if (save := self._save(self.choices.cursor)) is None:
+        if (save := self._save(self.cursor)) is None:
             return
 
         def answered(yes: bool | None) -> None:
