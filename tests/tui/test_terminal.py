@@ -20,14 +20,6 @@ from engine.game import Game
 
 ROOT = Path(__file__).parents[2]
 START = "import sys; from tui.app import run_app; sys.exit(run_app())"
-EMPTY = """
-from textual.app import App
-from textual.widgets import Static
-class Empty(App[None]):
-    def compose(self):
-        yield Static("PAINTED")
-Empty().run()
-"""
 BROKEN = """
 import sys
 import tui.app
@@ -97,16 +89,11 @@ class Terminal:
         os.close(self.fd)
         self.fd = -1
 
-    def used(self) -> float:
-        """End the program at once. Returns the seconds of processor time it has used: other programs do not count."""
-        os.kill(self.pid, signal.SIGKILL)
-        _, _, usage = os.wait4(self.pid, 0)
-        self.pid = 0
-        return usage.ru_utime + usage.ru_stime
-
     def close(self) -> None:
         if self.pid:
-            self.used()
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self.pid = 0
         if self.fd >= 0:
             os.close(self.fd)
 
