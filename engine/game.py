@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.errors import CommandError
+from engine.errors import CommandError, SaveError
 from engine.events import EngineEvent, Happened, Listener, PinChanged
 from engine.files.reader import read_world
 from engine.llm.hashing import Hash768
@@ -17,6 +17,7 @@ from engine.llm.storyteller import Storyteller
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.backfill import backfill
 from engine.memory.recall.engine import RecallEngine
+from engine.mind.aliases import is_name
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import tell
 from engine.records.base import BufferId, EntityId, LedgerId
@@ -29,6 +30,7 @@ from engine.storage.store import Store
 from engine.turns.actor import Actor
 from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee
+from engine.turns.schedule import with_sleepers
 from engine.turns.simulation import RoundReport, SimulationManager
 from engine.views import BufferView, LedgerLine, Sizes, StoryLine, called, ledger_line, lived_through, narrated
 from engine.world.access import is_awake
@@ -54,6 +56,7 @@ class Game:
         authored = read_world(world)
         if seed is not None:
             authored = authored.model_copy(update={"world": authored.world.model_copy(update={"seed": seed})})
+        authored = authored.model_copy(update={"world": with_sleepers(authored.world)})
         store = await Store.create(save, authored)
         return await cls._assemble(save, store, sink)
 
@@ -65,7 +68,10 @@ class Game:
     @classmethod
     async def _assemble(cls, path: Path, store: Store, sink: CallSink | None) -> "Game":
         try:
-            world = await store.db.read(store.worlds.load)
+            try:
+                world = await store.db.read(store.worlds.load)
+            except (ValueError, KeyError, TypeError) as error:
+                raise SaveError(f"{path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
             policies = await store.db.read(store.worlds.policies)
             lore = await store.db.read(store.worlds.lore)
             parts = _Parts(store, policies, sink)
@@ -239,12 +245,20 @@ class Game:
             raise CommandError("Nobody needs a name for themselves.")
         if len(alias) > _LONGEST_ALIAS:
             raise CommandError(f"That is {len(alias)} characters long.", f"Keep it to {_LONGEST_ALIAS}.")
-        if "{" in alias or "}" in alias or alias.lower() in ("you", "i", "me"):
+        if any(sign in alias for sign in "{}=<>") or alias.lower() in ("you", "i", "me"):
             raise CommandError(f'"{alias}" cannot stand for somebody in a sentence.', "Use a name, or words such as `the tall guard`.")
+        if alias and not _can_be_called(alias):
+            advice = "Use a name with a capital, or words such as `the tall guard`."
+            raise CommandError(f'"{alias}" would be taken for a word of any sentence.', advice)
         others = self.world.entities[viewer].aliases.items()
         if alias and any(name.lower() == alias.lower() and who != target for who, name in others):
             raise CommandError(f'Somebody else is called "{alias}" already.', "Two by one name could not be told apart.")
         await self._simulation.set_alias(viewer, target, alias or None)
+
+
+def _can_be_called(alias: str) -> bool:
+    """Whether an alias can be told from ordinary words: a name, several words, or a script without capitals."""
+    return is_name(alias) or len(alias.split()) > 1 or alias[0].lower() == alias[0].upper()
 
 
 class _Parts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
 
-from engine.errors import OthermindsError, WorldFileError
+from engine.errors import OthermindsError
 
 if TYPE_CHECKING:
     from engine.events import EngineEvent
@@ -65,6 +65,8 @@ def run(
     """Run a world without a screen. Tells the story as it goes on, or with --json prints a summary only."""
     import tempfile
 
+    if prompts is not None and prompts.is_file() and prompts.open("rb").read(6) == b"SQLite":
+        raise OthermindsError(f"{prompts} is a save.", "Choose another file for --prompts.")
     with tempfile.TemporaryDirectory(prefix="otherminds-") as folder:
         target = save or Path(folder) / "run.db"
         summary = asyncio.run(_headless(_world_path(world), rounds, seed, target, prompts, quiet=as_json))
@@ -177,13 +179,11 @@ def main() -> NoReturn:
     """Entry point of the console command."""
     try:
         app()  # exits by itself
-    except WorldFileError as error:
-        typer.echo(str(error), err=True)
-        for problem in error.problems:
-            typer.echo(str(problem), err=True)
-        sys.exit(1)
     except OthermindsError as error:
         typer.echo(str(error), err=True)
+        sys.exit(1)
+    except OSError as error:
+        typer.echo(f"{error.filename or 'The disk'}: {error.strerror}. Nothing that was saved is lost.", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

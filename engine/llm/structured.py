@@ -16,6 +16,7 @@ T = TypeVar("T", bound=BaseModel)
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # models put raw line breaks into strings
+_MAX_TAGS = 500
 _MAX_STARTS = 200
 _MAX_ERRORS = 8
 _MAX_ECHO = 4000
@@ -64,7 +65,8 @@ def read_reply(text: str, shape: type[T]) -> T:
 
 
 def _without_thoughts(text: str) -> str:
-    text = _THOUGHT.sub(" ", text)
+    if text.count("<") <= _MAX_TAGS:  # each opening tag looks for its end through the rest of the text
+        text = _THOUGHT.sub(" ", text)
     return _THOUGHT_END.sub(" ", text)
 
 
@@ -85,7 +87,7 @@ def _values(text: str) -> Iterator[tuple[int, object]]:
                 return
             position = start + 1
             continue
-        except RecursionError:
+        except (RecursionError, ValueError):  # too deep, or a number too long to read
             return
         yield end - start, value
         position = end

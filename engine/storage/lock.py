@@ -25,7 +25,7 @@ class SaveLock:
         path = save.with_name(save.name + ".lock")
         while True:
             try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
             except OSError as error:
                 raise SaveError(f"{save.parent} cannot be written to ({error.strerror}).", "Choose another folder.") from error
             try:

@@ -166,7 +166,7 @@ def _damage(conn: sqlite3.Connection, path: Path) -> str:
         _check_schema(conn, path)
         [(found,)] = conn.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CORRUPT:
             raise
         return str(error)
     return "" if found == "ok" else " ".join(str(found).split())

@@ -17,6 +17,8 @@ from engine.turns.referee import Referee, Verdict
 from engine.world.clock import advance
 from engine.world.index import with_entities
 
+LONGEST_TEXT = 4000
+"""Characters of one utterance, thought or deed that are heard and remembered."""
 _SAME_MURMUR = timedelta(minutes=15)
 """Faint talk from one place is one event for this long."""
 
@@ -54,7 +56,9 @@ class Written:
 async def plan(referee: Referee, world: World, actor: EntityId, prose: str, template: str, intents: Sequence[Intent]) -> Beat:
     """Judge each intent against the world as the ones before it left it; the clock runs by what was done. Raises `ModelError`."""
     before, happenings = world, []
-    for intent in intents:
+    for said in intents:
+        # Longer words would fit no prompt and so no handoff; what looks like a token in them is none.
+        intent = said.model_copy(update={"text": said.text[:LONGEST_TEXT].replace("{{", "{")})
         origin = world.entities[actor].place
         verdict = await referee.judge(world, intent)
         happenings.append(Happening(verdict, world.now, origin, _witnesses(world, verdict, origin)))

@@ -23,6 +23,8 @@ _DEEDS: dict[str, tuple[Verb, str]] = {
     "take": ("take", "took"), "get": ("take", "took"), "drop": ("drop", "put down"), "wake": ("wake", "woke"),
     "read": ("other", "read"),
 }
+_LONGEST = 4000
+"""Characters of one line."""
 _COMPASS = frozenset({"n", "e", "w", "ne", "nw", "se", "sw", "north", "east", "south", "west", "northeast", "northwest"})
 _CLIMBS = re.compile(r"(?<!\w)(stairs?|stairway|steps|ladder|hatch|trap)(?!\w)", re.IGNORECASE)
 _PORTALS: dict[str, tuple[Verb, str]] = {
@@ -44,6 +46,8 @@ class _Reader:
         self._world, self._actor, self._scene = world, actor, Scene(world, actor)
 
     def read(self, text: str) -> list[Intent]:
+        if len(text) > _LONGEST:
+            raise CommandError(f"That is {len(text):,} characters long.", f"Say it in {_LONGEST:,}.")
         if quoted := _QUOTED.match(text):
             return [self._speech("say", quoted["text"])]
         word, _, rest = text.partition(" ")
@@ -97,10 +101,12 @@ class _Reader:
             for name in sorted(names, key=len, reverse=True):
                 if match := re.match(rf"(?:the\s+)?{re.escape(_plain(name))}\s+(?=\w)", words, re.IGNORECASE):
                     return [self._speech(verb, words[match.end() :].strip('"“”'), names[name])]
-            raise CommandError(f"Whom do you mean to {word}?", f"Write `{word} to NAME: words`. {self._around()}")
+            raise CommandError(f"Whom do you mean to {word}?", f"Write `{word} NAME: words`. {self._around()}")
         return [self._speech(verb, rest.strip('"“”'))]
 
     def _speech(self, verb: Verb, words: str, to: EntityId | None = None) -> Intent:
+        if not words.strip():
+            raise CommandError("Say what?", "Write the words after it.")
         people = list(self._scene.senses.here)
         if to is None:
             called = [i for i in people if re.search(rf"(?<!\w){re.escape(self._scene.name(i))}(?!\w)", words, re.IGNORECASE)]

@@ -1,5 +1,6 @@
 """Whether an action can be done here and now: code rules first, the `referee` task for what rules cannot know (DESIGN 6)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from engine.world.rules import apply
 
 _WORDS_A_MINUTE = 130
 _LONGEST = 24 * 60
+_LONGEST_REASON = 500
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _RULES_ONLY = frozenset({"name", "label", "asleep_since"})
 """Attributes that no model may set: they decide who is who."""
 
@@ -67,7 +70,8 @@ class Referee:
             max_tokens=300,
         )
         reply, _ = await ask(self._router.model("referee"), request, RefereeReply)
-        reason = handles.tokens(clean(reply.reason)).strip()[:300]
+        reason = handles.tokens(clean(reply.reason)[:200]).strip()
+        reason = reason if len(reason) <= _LONGEST_REASON else ""
         if not reply.possible:
             return Verdict(intent, Outcome(is_valid=False, reason=reason), 0, (), world)
         wanted = [d for change in reply.changes[:6] if (d := _delta(world, change, handles, intent)) is not None]
@@ -100,17 +104,31 @@ def _delta(world: World, change: WireChange, handles: Handles, intent: Intent) -
             return SetPortal(portal=target, state="closed")
         case "lock":
             return SetPortal(portal=target, state="locked")
-        case "set" if change.name.strip() and change.name not in _RULES_ONLY:
-            return SetAttribute(entity=target, name=clean(change.name).strip()[:40], value=clean(change.value).strip()[:300])
+        case "set" if _settable(change.name):
+            return SetAttribute(entity=target, name=_plain(change.name), value=clean(change.value).strip()[:300])
         case "give":
             return Transfer(thing=target, holder=to) if to else None
         case "drop":
             return Transfer(thing=target, holder=None)
-        case "move" if to is not None and to in world.portals and target in world.entities:
+        case "move" if to is not None and to in world.portals and target == intent.actor and world.portals[to].state != "locked":
             onward = world.portals[to].leads(world.entities[target].place or "")
             return Move(entity=target, to=onward) if onward else None
-        case "learn":
+        case "learn" if _learnable(world, target, change.name):
             return LearnAttribute(viewer=to or intent.actor, entity=target, name=change.name)
         case _:
             return None
 
+
+def _plain(name: str) -> str:
+    return "_".join(clean(name).split()).casefold()
+
+
+def _settable(name: str) -> bool:
+    """Whether a model may set an attribute: plain words, and none that decides who is who."""
+    return bool(_NAME.fullmatch(_plain(name))) and _plain(name) not in _RULES_ONLY
+
+
+def _learnable(world: World, entity: str, name: str) -> bool:
+    """Whether a deed may bring an attribute out: names are told, not found, and what nobody knows stays the narrator's."""
+    found = world.entities[entity].attributes.get(name) if entity in world.entities else None
+    return found is not None and name not in _RULES_ONLY and (found.public or bool(found.known_to))

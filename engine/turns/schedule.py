@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime, time, timedelta
 
 from engine.records.base import EntityId
-from engine.records.world import Entity, World
+from engine.records.world import Entity, SetAttribute, World
 from engine.world.access import is_active
+from engine.world.rules import apply
 
 ASLEEP_SINCE = "asleep_since"
 """Attribute that only the narrator knows: when sleep began, as ISO text."""
@@ -23,13 +24,24 @@ def wakes_at(entity: Entity, now: datetime) -> datetime | None:
     """When a sleeper wakes by itself: after 8 hours, or at 06:00 once it has slept 4. None for those who do not sleep."""
     if entity.value("status") != "asleep":
         return None
-    since = entity.value(ASLEEP_SINCE)
-    began = datetime.fromisoformat(since) if since else now
-    rested = began + _SHORTEST
-    dawn = datetime.combine(rested.date(), _DAWN)
-    if dawn < rested:
-        dawn += timedelta(days=1)
-    return min(began + _LONGEST, dawn)
+    began = _began(entity.value(ASLEEP_SINCE), now)
+    try:
+        rested = began + _SHORTEST
+        dawn = datetime.combine(rested.date(), _DAWN)
+        if dawn < rested:
+            dawn += timedelta(days=1)
+        return min(began + _LONGEST, dawn)
+    except OverflowError:  # the last night of the year 9999
+        return datetime.max.replace(microsecond=0)
+
+
+def _began(since: str | None, now: datetime) -> datetime:
+    """When sleep began; the last midnight when nothing usable says so."""
+    try:
+        began = datetime.fromisoformat(since or "").replace(tzinfo=None, microsecond=0)
+    except ValueError:
+        began = datetime.max
+    return began if began <= now else datetime.combine(now.date(), time(0, 0))
 
 
 def due_to_wake(world: World) -> list[EntityId]:
@@ -43,3 +55,11 @@ def idle_until(world: World) -> datetime | None:
         return None
     times = [at for e in world.agents() if (at := wakes_at(e, world.now)) is not None]
     return max(world.now, min(times)) if times else world.now + _STEP
+
+
+def with_sleepers(world: World) -> World:
+    """The world at its beginning: who is written as asleep has just fallen asleep."""
+    for agent in world.agents():
+        if agent.value("status") == "asleep" and agent.value(ASLEEP_SINCE) is None:
+            world = apply(world, SetAttribute(entity=agent.id, name=ASLEEP_SINCE, value=world.now.isoformat(), public=False))
+    return world

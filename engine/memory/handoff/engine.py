@@ -22,6 +22,7 @@ from engine.mind.aliases import vocabulary
 from engine.mind.voice import events_section
 from engine.prompts.handoff import own_name, people_of
 from engine.records.base import EntityId
+from engine.records.clean import clean
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, Partition, Proposal, TriggerReport
 from engine.records.policies import Policies
 from engine.records.wire import HandoffReply
@@ -227,7 +228,7 @@ class HandoffEngine:
             raise
         except OthermindsError as error:
             if isinstance(error, BadOutputError):
-                attempt.reply = error.reply
+                attempt.reply = clean(error.reply)
             attempt.seconds = self._timer() - started
             raise ProposalError(error, attempt) from error
 
@@ -242,7 +243,7 @@ class HandoffEngine:
             max_tokens=piece.prompt.report.reserved,
         )
         reply, completion = await ask(model, request, HandoffReply)
-        attempt.reply, attempt.model = completion.text, completion.model
+        attempt.reply, attempt.model = clean(completion.text), completion.model
         selection = select(reply, _brief(world, piece))
         attempt.notes = selection.notes
         decided = tuple(entry for entry in piece.candidates if entry.id not in selection.undecided)

@@ -1,7 +1,9 @@
 from datetime import datetime, timedelta
 
+import pytest
+
 from engine.records.world import SetAttribute, World
-from engine.turns.schedule import ASLEEP_SINCE, acting, due_to_wake, idle_until
+from engine.turns.schedule import ASLEEP_SINCE, acting, due_to_wake, idle_until, with_sleepers
 from engine.world.rules import apply
 
 
@@ -35,3 +37,22 @@ def test_the_clock_runs_on_when_nobody_can_act(house: World) -> None:
     for entity in ("ada_1", "bo_1", "cyd_1"):
         world = apply(world, SetAttribute(entity=entity, name="status", value="dead"))
     assert idle_until(world) == house.now + timedelta(minutes=10)
+
+
+def test_who_is_written_as_asleep_has_just_fallen_asleep(house: World) -> None:
+    world = with_sleepers(asleep(house, "bo_1"))
+    assert world.entities["bo_1"].value(ASLEEP_SINCE) == house.now.isoformat()
+    assert due_to_wake(world.model_copy(update={"now": datetime(1247, 3, 2, 2, 0)})) == ["bo_1"]
+
+
+@pytest.mark.parametrize("since", ["rubbish", "9999-12-31T23:59:59", "1247-03-01T12:00:00+02:00", ""])
+def test_a_time_of_sleep_that_makes_no_sense_wakes_at_six(house: World, since: str) -> None:
+    world = apply(house, SetAttribute(entity="bo_1", name=ASLEEP_SINCE, value=since, public=False))
+    night = asleep(world, "bo_1").model_copy(update={"now": datetime(1247, 3, 3, 5, 0)})
+    assert "bo_1" not in due_to_wake(night) or since.endswith("+02:00")
+    assert due_to_wake(night.model_copy(update={"now": datetime(1247, 3, 3, 8, 0)})) == ["bo_1"]
+
+
+def test_the_last_night_of_all_does_not_overflow(house: World) -> None:
+    last = datetime(9999, 12, 31, 23, 58)
+    assert due_to_wake(asleep(house, "bo_1", last).model_copy(update={"now": last})) == []

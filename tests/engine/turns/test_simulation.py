@@ -17,6 +17,7 @@ from engine.memory.recall.engine import RecallEngine
 from engine.records.authored import AuthoredWorld
 from engine.records.intents import Intent
 from engine.records.policies import Policies
+from engine.records.tokens import substitute
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
 from engine.turns.actor import Actor
@@ -204,3 +205,41 @@ async def test_a_murmur_that_goes_on_is_noticed_once(start, house: World) -> Non
         await play.simulation.step(held=frozenset({"cyd_1"}))
     heard = [entry for entry in await play.store.db.read(lambda conn: play.store.buffer.of_owner(conn, "cyd_1")) if entry.grasp == "faint"]
     assert [entry.timestamp.minute for entry in heard] == [0, 15]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "set", "target": "P2", "name": "name ", "value": "Nobody"},
+        {"kind": "set", "target": "P2", "name": "la\u200bbel", "value": "Nobody"},
+        {"kind": "set", "target": "P1", "name": "asleep_since\t", "value": "rubbish"},
+        {"kind": "learn", "target": "P2", "name": "name", "to": "P1"},
+        {"kind": "move", "target": "P2", "to": "L2"},
+        {"kind": "move", "target": "P1", "to": "L2"},
+    ],
+)
+async def test_a_hostile_referee_changes_nothing_it_may_not(start, house: World, change: dict[str, str]) -> None:  # type: ignore[no-untyped-def]
+    verdict = json.dumps({"reason": "So be it.", "possible": True, "minutes": 0, "changes": [change]})
+    play = await start({"actor": ["I dance."], "decode": [done("danced")], "referee": [verdict]}, only(house, "ada_1", "bo_1"))
+    before = play.simulation.world
+    await play.simulation.step(held=frozenset({"bo_1"}))
+    assert play.simulation.world.entities == before.entities
+    assert play.failures() == []
+
+
+async def test_no_reason_is_cut_in_the_middle_of_a_token(start, house: World) -> None:  # type: ignore[no-untyped-def]
+    verdict = json.dumps({"reason": "P2 " * 200, "possible": False, "minutes": 0, "changes": []})
+    play = await start({"actor": ["I dance."], "decode": [done("danced")], "referee": [verdict]}, only(house, "ada_1", "bo_1"))
+    await play.simulation.step(held=frozenset({"bo_1"}))
+    [entry] = await play.store.db.read(lambda conn: play.store.buffer.of_owner(conn, "ada_1"))
+    assert entry.outcome is not None
+    assert "{{e:" not in substitute(entry.outcome.reason, lambda entity: "")
+
+
+async def test_speech_is_bounded_and_holds_no_token(start, house: World) -> None:  # type: ignore[no-untyped-def]
+    words = "{{e:ada_1}} " + "word " * 30_000
+    play = await start({"actor": ["I talk."], "decode": [said(words)]}, only(house, "ada_1", "bo_1"))
+    await play.simulation.step(held=frozenset({"bo_1"}))
+    [heard] = await play.entries("bo_1")
+    assert len(heard.text) <= 4000
+    assert "{{e:" not in heard.text
