@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import SaveLockedError
+from engine.errors import SaveError, SaveLockedError
 from engine.storage.database import Database
 from engine.storage.store import Store
 
 if TYPE_CHECKING:
     from tests.engine.storage.conftest import Samples
+
+def values(conn: sqlite3.Connection) -> dict[str, str]:
+    return dict(conn.execute("SELECT key, value FROM meta WHERE key LIKE 'x%'"))
+
 
 def put(conn: sqlite3.Connection) -> None:
     conn.execute("INSERT INTO meta (key, value) VALUES ('x1', 'there')")
@@ -118,3 +122,14 @@ async def test_a_reader_of_a_save_at_rest_keeps_writers_out_and_leaves_no_files(
         await reader.close()
     assert leftovers() == ["inn.db"]
     await (await Database.open(store.db.path)).close()
+
+
+async def test_a_lock_file_that_is_a_link_is_not_followed(store: Store, tmp_path: Path) -> None:
+    path = store.db.path
+    await store.close()
+    victim = tmp_path / "victim.txt"
+    victim.write_text("keep me", encoding="utf-8")
+    path.with_name(path.name + ".lock").symlink_to(victim)
+    with pytest.raises(SaveError):
+        await Store.open(path)
+    assert victim.read_text(encoding="utf-8") == "keep me"
