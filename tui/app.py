@@ -99,8 +99,9 @@ class OthermindsApp(App[None]):
         self.push_screen(PlayScreen(self.host))
 
     async def on_play_screen_left(self) -> None:
-        """Back to Home."""
-        await self.pop_screen()
+        """Back to Home, past whatever was opened on top meanwhile; a second word to the same effect finds nothing to do."""
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
 
     def action_show_help(self) -> None:
         """Help for what is focused, then for its screen, and the keys in force."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 
 from engine.errors import SaveLockedError, WorldFileError
@@ -162,3 +163,18 @@ async def test_help_and_quit(app: OthermindsApp, settle: Settle, seen: Seen) -> 
         await pilot.press("ctrl+q")
         await asyncio.sleep(0)
     assert app.return_code == 0
+
+
+@pytest.mark.parametrize("keys", [("q", "q"), ("q", "question_mark"), ("q", "R")])
+async def test_leaving_play_ends_at_home_whatever_is_pressed_at_once(
+    app: OthermindsApp, host: GameHost, settle: Settle, keys: tuple[str, str]
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("d")
+        await settle(pilot)
+        for key in keys:
+            app.post_message(Key(key, None))
+        await settle(pilot)
+        assert not [screen for screen in app.screen_stack if isinstance(screen, PlayScreen)]
+        assert host.game is None
