@@ -35,7 +35,7 @@ def home(context: typer.Context) -> None:
 @app.command()
 def play(start: WorldOrSave) -> None:
     """Play a world from its beginning, or go on with a save."""
-    raise typer.Exit(_run_app(start if start.suffix == ".db" else _world_path(start)))
+    raise typer.Exit(_run_app(start if _is_save(start) else _world_path(start)))
 
 
 @app.command()
@@ -65,7 +65,7 @@ def run(
     """Run a world without a screen. Tells the story as it goes on, or with --json prints a summary only."""
     import tempfile
 
-    if prompts is not None and prompts.is_file() and prompts.open("rb").read(6) == b"SQLite":
+    if prompts is not None and _is_save(prompts):
         raise OthermindsError(f"{prompts} is a save.", "Choose another file for --prompts.")
     with tempfile.TemporaryDirectory(prefix="otherminds-") as folder:
         target = save or Path(folder) / "run.db"
@@ -93,6 +93,14 @@ def _run_app(start: Path | None) -> int:
     from tui.app import run_app
 
     return run_app(start)
+
+
+def _is_save(path: Path) -> bool:
+    """Whether a file is a save, whatever its name; one named as a save is taken for one, so that opening it can say what is wrong."""
+    if not path.is_file():
+        return path.suffix == ".db"
+    with path.open("rb") as file:
+        return path.suffix == ".db" or file.read(6) == b"SQLite"
 
 
 def _world_path(path: Path) -> Path:

@@ -145,8 +145,9 @@ async def test_all_mistakes_of_a_world_are_listed(
         assert "2 mistakes" in text
 
 
-async def test_a_start_is_played_at_once(host: GameHost, worlds: Worlds, settle: Settle, tmp_path: Path) -> None:
-    app = OthermindsApp(host, worlds, start=tmp_path)
+@pytest.mark.parametrize("name", ["", "world.yaml"], ids=["folder", "file"])
+async def test_a_start_is_played_at_once(host: GameHost, worlds: Worlds, settle: Settle, tmp_path: Path, name: str) -> None:
+    app = OthermindsApp(host, worlds, start=tmp_path / name)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         assert isinstance(app.screen, PlayScreen)

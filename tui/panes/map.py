@@ -100,7 +100,6 @@ The heavy box is where the chosen entity is. Boxes marked *in sight*, *in earsho
 senses as the doors stand now. The arrow keys scroll.
 """
     canvas = getters.query_one(MapCanvas)
-    legend = getters.query_one("#legend", Static)
 
     def __init__(self) -> None:
         super().__init__()

@@ -61,11 +61,6 @@ perceives; **t** again lets go. **a** changes what the chosen entity calls the o
         """The entity under the cursor."""
         return self.rows.cursor or None
 
-    def point_at(self, entity: EntityId) -> None:
-        """Put the cursor on an entity."""
-        if entity in self.rows.keys:
-            self.rows.cursor = entity
-
     @on(RowList.Picked)
     def _pick(self, event: RowList.Picked) -> None:
         event.stop()

@@ -231,12 +231,12 @@ Choose on the left, read about it on the right.
     @work(group="open")
     async def _play(self, path: Path) -> None:
         try:
-            if await asyncio.to_thread(path.is_dir):
+            if path.suffix in (".yaml", ".yml") or await asyncio.to_thread(path.is_dir):
                 await self._host.open_new(path)
             else:
                 await self._host.open_save(path)
         except WorldFileError as error:
-            self._about([Content(plain(line)) for line in (str(error), "", *map(str, error.problems))])
+            self._about([Content(plain(line)) for line in (str(error).splitlines()[0], "", *map(str, error.problems))])
             self.problem(f"{path.name}: {count(len(error.problems), 'mistake')} in the world's files, listed on the right.")
         except OthermindsError as error:
             self.problem(str(error))
