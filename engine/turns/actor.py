@@ -32,8 +32,10 @@ class Actor:
         entries = await self._store.db.read(lambda conn: self._store.buffer.of_owner(conn, entity))
         recalled = await self._recall.recall(world, entity, entries, world.now)
         scene = Scene(world, entity)
-        words = "\n".join([perceived(scene).text, scene.place(), events_section(world, entity, entries, world.now)])
-        known = [*told_of(scene), *bearing_on(self._lore, world.entities[entity], words)]
+        known = told_of(scene)
+        if self._lore:
+            words = "\n".join([perceived(scene).text, scene.place(), events_section(world, entity, entries, world.now)])
+            known += bearing_on(self._lore, scene.me, words)
         room = Room(model.context_window, model.count_tokens)
         return build(world, entity, entries, recalled, known, room, self._policies.recall)
 

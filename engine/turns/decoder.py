@@ -19,6 +19,8 @@ from engine.records.world import World
 _SPOKEN: tuple[Verb, ...] = ("say", "whisper", "shout")
 _NEUTRAL: Mapping[IntentType, Verb] = {"dialogue": "say", "action": "other", "monologue": "think"}
 _MAX_INTENTS = 8
+_LONGEST_SUMMARY = 500
+"""Characters of a deed as told; cut before handles become tokens, so that none is cut in two."""
 
 
 class Decoder:
@@ -66,7 +68,7 @@ def _intent(wire: WireIntent, actor: EntityId, handles: Handles, names: Mapping[
     people = tuple(dict.fromkeys(i for handle in wire.targets if (i := handles.id(handle, "P")) and i != actor))
     summary = ""
     if wire.type == "action":
-        summary = tokenize(handles.tokens(clean(wire.summary)), names).strip().rstrip(".")
+        summary = tokenize(handles.tokens(clean(wire.summary)[:_LONGEST_SUMMARY]), names).strip().rstrip(".")
         summary = summary or "did something"
     modifiers = tuple(m.strip() for m in map(clean, wire.modifiers) if m.strip())[:3]
     return Intent(type=wire.type, verb=verb, text=text, summary=summary, actor=actor, targets=people, portal=portal, modifiers=modifiers)

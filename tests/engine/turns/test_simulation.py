@@ -243,3 +243,11 @@ async def test_speech_is_bounded_and_holds_no_token(start, house: World) -> None
     [heard] = await play.entries("bo_1")
     assert len(heard.text) <= 4000
     assert "{{e:" not in heard.text
+
+
+async def test_a_deed_is_told_in_bounds_and_no_handle_is_cut(start, house: World) -> None:  # type: ignore[no-untyped-def]
+    play = await start({"actor": ["I wait."], "decode": [done("P2 " * 9_000, verb="wait")]}, only(house, "ada_1", "bo_1"))
+    await play.simulation.step(held=frozenset({"bo_1"}))
+    [told] = await play.entries("bo_1")
+    assert 0 < len(told.summary) < 4000
+    assert "{{" not in substitute(told.summary, lambda entity: "")
