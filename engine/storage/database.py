@@ -55,7 +55,6 @@ class _Connection(aiosqlite.Connection):
 
     def stop(self) -> None:
         """Let the thread finish what is queued, close and end. Unlike the original this needs no event loop."""
-        self._running = False
         self._tx.put_nowait((None, self._end))
 
     def _end(self) -> object:

@@ -21,11 +21,3 @@ def share(*parts: object) -> float:
 def pick(choices: Sequence[T], *parts: object) -> T:
     """One of the choices, by the parts."""
     return choices[number(*parts) % len(choices)]
-
-
-def in_turn(choices: Sequence[T], turn: int, *parts: object) -> T:
-    """One of the choices, by the parts, going through all of them before one comes again.
-
-    Equal parts with turns less than `len(choices)` apart never give the same choice.
-    """
-    return choices[(number(*parts) + turn) % len(choices)]

@@ -4,21 +4,13 @@ Each is the only problem found, and stands where `⇒` is.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import pytest
 
+from tests.engine.files.mistakes import Mistake
+
 B = "entities/bob.yaml"
 BOB = "id: bob\nat: bar\nagent: true\n"
-
-
-class Mistake(NamedTuple):
-    name: str
-    file: str
-    text: str
-    path: str
-    message: str
-    hint: str
 
 
 MISTAKES = [
@@ -142,7 +134,4 @@ MISTAKES = [
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_it_is_reported_once_and_where_it_stands(mistake: Mistake, only_problem: Callable[[str, str], tuple[str, str, str]]) -> None:
-    path, message, hint = only_problem(mistake.file, mistake.text)
-    assert path == mistake.path
-    assert mistake.message in message
-    assert mistake.hint in hint
+    mistake.check(only_problem)

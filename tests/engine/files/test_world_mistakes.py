@@ -4,22 +4,14 @@ Each is the only problem found, and stands where `⇒` is.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import pytest
+
+from tests.engine.files.mistakes import Mistake
 
 HEAD = "name: Test\nclock: {start: 1247-03-01T17:40}\n"
 W, P, L = "world.yaml", "places/house.yaml", "lore/l.yaml"
 CELLAR = "- {id: cellar, name: c}\n"
-
-
-class Mistake(NamedTuple):
-    name: str
-    file: str
-    text: str
-    path: str
-    message: str
-    hint: str
 
 
 MISTAKES = [
@@ -125,7 +117,4 @@ MISTAKES = [
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_it_is_reported_once_and_where_it_stands(mistake: Mistake, only_problem: Callable[[str, str], tuple[str, str, str]]) -> None:
-    path, message, hint = only_problem(mistake.file, mistake.text)
-    assert path == mistake.path
-    assert mistake.message in message
-    assert mistake.hint in hint
+    mistake.check(only_problem)

@@ -153,12 +153,6 @@ class Situation:
             event for event in self.news if event.kind == "said" and not event.to_me and event.whom and self.partner(event.who)
         )
 
-    @cached_property
-    def refused(self) -> Event | None:
-        """The character's own last deed, when it failed."""
-        last = self._scene.events[self._mine] if self._mine >= 0 else None
-        return last if last is not None and last.kind == "done" and last.failed and last.fresh else None
-
     def last_seen(self, name: str) -> str:
         """The place somebody went to when last seen going; empty when not known."""
         return next((event.went[1] for event in reversed(self._scene.events) if event.who == name and event.went), "")

@@ -44,11 +44,6 @@ class Deed:
     thought: bool = False
     """Not a deed at all: what is felt, known or wished."""
 
-    @property
-    def ruled(self) -> bool:
-        """Whether rules can judge it, so that it must stand alone."""
-        return self.verb != "other"
-
 
 def classify(predicate: Predicate, roster: Roster, last_person: str, last_thing: str) -> Deed:
     """The deed of a predicate. `last_person` and `last_thing` are the handles that pronouns stand for."""

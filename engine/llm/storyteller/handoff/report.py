@@ -1,6 +1,6 @@
 """One moment as it would be told: who, what, and how much it weighs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.llm.storyteller.handoff.cast import Cast
 from engine.llm.storyteller.handoff.moments import Moment, Story
@@ -29,10 +29,6 @@ class Report:
     def text(self) -> str:
         """The clause."""
         return f"{self.subject} {self.predicate}"
-
-    def weighing(self, weight: int) -> "Report":
-        """The same with another weight, within bounds."""
-        return replace(self, weight=min(10, max(1, weight)))
 
 
 @dataclass(frozen=True)
