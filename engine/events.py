@@ -4,9 +4,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Literal
 
-from engine.records.base import BufferId, EntityId, PlaceId, PortalId, Record
+from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId, Record
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
+from engine.records.review import PendingProposal
 from engine.records.world import PortalState
 
 
@@ -129,6 +130,48 @@ class HandoffFailed(Record):
     run: HandoffRun
 
 
+class HandoffProposed(Record):
+    """A proposal waits for a person. Told again when a part of it has changed."""
+
+    kind: Literal["handoff_proposed"] = "handoff_proposed"
+    entity: EntityId
+    pending: PendingProposal
+
+
+class ProposalClosed(Record):
+    """A proposal waits no longer: it was committed, rejected, or what it was made of has changed."""
+
+    kind: Literal["proposal_closed"] = "proposal_closed"
+    entity: EntityId
+    reason: str
+
+
+class MemoryChanged(Record):
+    """A person added, edited, removed, merged or restored memories."""
+
+    kind: Literal["memory_changed"] = "memory_changed"
+    entity: EntityId
+    changed: tuple[LedgerEntry, ...] = ()
+    """As they are now."""
+    gone_ids: tuple[LedgerId, ...] = ()
+
+
+class EntryRestored(Record):
+    """A forgotten or promoted event is back in the buffer."""
+
+    kind: Literal["entry_restored"] = "entry_restored"
+    entry: BufferEntry
+
+
+class Embedding(Record):
+    """How far the background job has come that embeds memories for the present embedder. `done == total` ends it."""
+
+    kind: Literal["embedding"] = "embedding"
+    model: str
+    done: int
+    total: int
+
+
 class Trouble(Record):
     """Something went wrong that play goes on without."""
 
@@ -139,7 +182,7 @@ class Trouble(Record):
 EngineEvent = (
     RoundStarted | RoundEnded | BeatStarted | ProseStreamed | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | Trouble
+    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | Embedding | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

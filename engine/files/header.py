@@ -12,7 +12,7 @@ from engine.files.references import Known
 from engine.files.times import NotATimeError, read_clock
 from engine.files.yamltree import Mapping, Scalar
 from engine.records.base import Record
-from engine.records.policies import HandoffPolicy, Policies, RecallPolicy
+from engine.records.policies import CompressionPolicy, HandoffPolicy, Policies, RecallPolicy
 
 KEYS = ("name", "description", "clock", "seed", "policies", "places", "entities", "lore")
 _MAX_SEED = 2**53
@@ -75,7 +75,10 @@ def _policies(fields: Fields, known: Known) -> Policies:
     if node is None:
         return Policies()
     policies = Fields(node, "policies", known.report, tuple(Policies.model_fields), "policies")
-    return Policies(handoff=_policy(policies, "handoff", HandoffPolicy, known), recall=_policy(policies, "recall", RecallPolicy, known))
+    return Policies(
+        handoff=_policy(policies, "handoff", HandoffPolicy, known), recall=_policy(policies, "recall", RecallPolicy, known),
+        compression=_policy(policies, "compression", CompressionPolicy, known),
+    )
 
 
 def _policy(policies: Fields, key: str, kind: type[_Policy], known: Known) -> _Policy:

@@ -16,6 +16,14 @@ Grasp = Literal["full", "faint", "seen"]
 """How much of an event reached its perceiver: all; that somebody spoke; the sight without the words."""
 Trigger = Literal["none", "voluntary", "involuntary"]
 Fate = Literal["promoted", "forgotten"]
+Origin = Literal["world", "handoff", "hand", "compression"]
+"""Where a memory came from: authored with the world, a handoff, a person, or the compression of older ones. What a person wrote,
+changed or brought back is `hand`; no maintenance takes it away."""
+LedgerFate = Literal["consolidated", "merged", "removed"]
+"""Why a memory left the ledger: compressed with others, told by a near-duplicate, or taken away by hand."""
+RunKind = Literal["handoff", "compression"]
+Decision = Literal["auto", "accepted", "rejected"]
+"""Who decided on a run: nobody had to, or a person did."""
 _MODES: Mapping[IntentType, Mode] = {"dialogue": "said", "action": "done", "monologue": "thought"}
 AliasCause = Literal["authored", "label", "introduction", "overheard", "model", "by hand"]
 
@@ -79,7 +87,10 @@ class NewLedgerEntry(Record):
     importance: int = Field(ge=1, le=10)
     mode: Mode = "done"
     run_id: RunId | None = None
-    """The handoff that wrote it last; None for authored memories."""
+    """The run that wrote it last; None for authored memories."""
+    origin: Origin = "world"
+    created_round: int = Field(default=0, ge=0)
+    """Round since which it has been in the ledger; 0 is backstory."""
 
 
 class LedgerEntry(NewLedgerEntry):
@@ -88,7 +99,29 @@ class LedgerEntry(NewLedgerEntry):
     id: LedgerId
     seq: int = Field(gt=0)
     version: int = Field(default=1, ge=1)
-    """Raised when a later run over the same pinned sources updates the entry."""
+    """Raised with every rewriting. Earlier wordings are kept."""
+
+
+class ArchivedMemory(Record):
+    """A ledger entry that left the ledger, and where it went."""
+
+    entry: LedgerEntry
+    source_ids: tuple[BufferId, ...]
+    fate: LedgerFate
+    round: int
+    """Round in which it left."""
+    run_id: RunId | None
+    """The compression that took it; None by hand."""
+    into_id: LedgerId | None
+    """The memory that tells it now; None when removed."""
+
+
+class Use(Record):
+    """How often a memory has entered a prompt, and when last."""
+
+    retrieval_count: int = Field(ge=1)
+    last_retrieved_at: datetime
+    """World time."""
 
 
 class TriggerReport(Record):
@@ -121,7 +154,8 @@ class Partition(Record):
 class Chunk(Record):
     """One checked moment of a proposal: what would become a ledger entry."""
 
-    source_ids: tuple[BufferId, ...] = Field(min_length=1)
+    source_ids: tuple[str, ...] = Field(min_length=1)
+    """Buffer entries of a handoff, ledger entries of a compression."""
     content: str = Field(min_length=1)
     """With reference tokens."""
     quotes: tuple[str, ...] = ()
@@ -136,16 +170,19 @@ class Chunk(Record):
 
 
 class Proposal(Record):
-    """What a handoff would do, checked and embedded, not yet committed."""
+    """What a handoff or a compression would do, checked and embedded, not yet committed."""
 
+    kind: RunKind = "handoff"
     owner_id: EntityId
     trigger: Trigger
     report: TriggerReport
     candidates: tuple[BufferEntry, ...]
-    """As read. Commit refuses when one of them has changed since."""
+    """As read. Commit refuses when one of them has changed since. Empty for a compression."""
+    memories: tuple[LedgerEntry, ...] = ()
+    """The memories that a compression would consolidate, as read. Empty for a handoff."""
     chunks: tuple[Chunk, ...]
-    vectors: tuple[bytes, ...]
-    """One little-endian float32 vector for each chunk."""
+    vectors: tuple[bytes, ...] = Field(default=(), exclude=True)
+    """One little-endian float32 vector for each chunk. Not kept while a proposal waits: it is embedded when it is committed."""
     embedder: str
     dim: int = Field(gt=0)
     prompt: str
@@ -160,9 +197,10 @@ class Proposal(Record):
 
 
 class HandoffRun(Record):
-    """A handoff as it is kept: also a failed one."""
+    """A handoff or a compression as it is kept: also a failed one."""
 
     id: RunId
+    kind: RunKind = "handoff"
     owner_id: EntityId
     round: int
     timestamp: datetime
@@ -170,9 +208,12 @@ class HandoffRun(Record):
     trigger: Trigger
     reason: str
     status: Literal["committed", "failed"]
+    """A run that a person rejected counts as failed: nothing was written but the run."""
+    decision: Decision = "auto"
     error: str = ""
     """For people, when failed."""
-    candidate_ids: tuple[BufferId, ...] = ()
+    candidate_ids: tuple[str, ...] = ()
+    """Buffer entries of a handoff, ledger entries of a compression."""
     prompt: str = ""
     reply: str = ""
     model: str = ""

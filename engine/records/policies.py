@@ -1,5 +1,7 @@
 """What a world may set about memory, with the defaults of DESIGN 7 and 8."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from engine.records.base import Record
@@ -19,6 +21,21 @@ class HandoffPolicy(Record):
     room to room does not cost a call for each entry that ages past the watermark."""
     concurrency: int = Field(default=4, ge=1)
     """Handoff calls that may run at the same time."""
+    review: Literal["auto", "ask"] = "auto"
+    """`ask`: a proposal waits for a person instead of being committed."""
+
+
+class CompressionPolicy(Record):
+    """When old, unimportant memories are told as one (the size that a ledger may have)."""
+
+    limit: int = Field(default=2_000, ge=10)
+    """Memories of one owner from which compression begins."""
+    importance: int = Field(default=4, ge=1, le=10)
+    """Memories above this are left alone."""
+    group: int = Field(default=8, ge=2, le=40)
+    """Neighbours in time that become one at the most."""
+    newest: int = Field(default=200, ge=1)
+    """The newest memories, which are left alone."""
 
 
 class RecallPolicy(Record):
@@ -48,6 +65,8 @@ class RecallPolicy(Record):
     """Share of the context window that memories and knowledge may fill."""
     section_limit: int = Field(default=12, ge=1)
     """Memories in a prompt at the most, whatever the window."""
+    patience: float = Field(default=10.0, gt=0)
+    """Seconds after which a tier of memory that does not answer is left out of the prompt."""
 
 
 class Policies(Record):
@@ -55,3 +74,4 @@ class Policies(Record):
 
     handoff: HandoffPolicy = HandoffPolicy()
     recall: RecallPolicy = RecallPolicy()
+    compression: CompressionPolicy = CompressionPolicy()

@@ -41,6 +41,11 @@ class Cut(Record):
     reason: str
 
 
+Leg = Literal["place", "people", "grave", "words", "meaning", "newest", "chain"]
+"""How an entry became a candidate: it happened here, involves somebody in focus, has importance 8 or more, holds the words, means the
+same, is among the newest, or stands next to one of the best."""
+
+
 class Receipt(Record):
     """How one memory was chosen or missed: its score split into parts (DESIGN 8)."""
 
@@ -58,6 +63,26 @@ class Receipt(Record):
     reason: str
     """`ranked 3`, `next to the best`, `ranked 14, limit 12`."""
     tokens: int = 0
+    rank: int = 0
+    """Place in the ranking from 1; 0 for an entry that is only next to one of the best."""
+    found_by: tuple[Leg, ...] = ()
+    tier: Literal["ledger", "knowledge"] = "ledger"
+
+
+class Candidate(Record):
+    """One entry that was looked at closely, without its text: the whole pool in the order of the ranking."""
+
+    source: str
+    rank: int
+    score: float
+    recency: float
+    importance: float
+    cosine: float
+    words: float
+    involved: float
+    smoothed: float
+    found_by: tuple[Leg, ...] = ()
+    chosen: bool = False
 
 
 class PromptReport(Record):
@@ -68,7 +93,13 @@ class PromptReport(Record):
     """Tokens kept for the answer."""
     tokens: int
     cuts: tuple[Cut, ...] = ()
+    query: str = ""
+    """The scene as memory was asked for it."""
+    focus: tuple[EntityId, ...] = ()
     receipts: tuple[Receipt, ...] = ()
+    """Of what went in and of what just missed."""
+    candidates: tuple[Candidate, ...] = ()
+    """The whole pool."""
     problems: tuple[str, ...] = ()
     """Tiers that failed and were left out."""
 
@@ -118,6 +149,8 @@ class Recollection(Record):
     """Chosen, best first."""
     receipts: tuple[Receipt, ...] = ()
     """Of the chosen and the five that just missed."""
+    candidates: tuple[Candidate, ...] = ()
+    """The whole pool, best first."""
     problems: tuple[str, ...] = ()
 
 

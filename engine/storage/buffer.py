@@ -30,6 +30,12 @@ FROM buffer_entries WHERE id = ?
 """
 _REMOVE = "DELETE FROM buffer_entries WHERE id = ?"
 ARCHIVED = f"SELECT {_COLUMNS}, fate, run_id, ledger_id FROM buffer_archive WHERE owner_id = ? ORDER BY timestamp, seq"
+_ARCHIVED_ONE = f"SELECT {_COLUMNS}, fate, run_id, ledger_id FROM buffer_archive WHERE id = ?"
+_RESTORE = """
+INSERT INTO restorations (kind, id, round, pinned, fate, left_round, run_id, ledger_id)
+SELECT 'buffer', gone.id, ?, ?, gone.fate, run.round, gone.run_id, gone.ledger_id
+FROM buffer_archive AS gone JOIN handoff_runs AS run ON run.id = gone.run_id WHERE gone.id = ?
+"""
 _COUNT = "SELECT count(*) FROM buffer_entries WHERE owner_id = ?"
 _COUNTS = "SELECT (SELECT count(*) FROM buffer_entries), (SELECT count(*) FROM buffer_archive)"
 
@@ -120,10 +126,21 @@ class BufferRepository:
 
     def archived(self, conn: sqlite3.Connection, owner: EntityId) -> list[ArchivedEntry]:
         """What left an entity's buffer, chronological."""
-        return [
-            ArchivedEntry(entry=_entry(row[:10]), fate=row[10], run_id=row[11], ledger_id=row[12])
-            for row in conn.execute(ARCHIVED, (owner,))
-        ]
+        return [_archived(row) for row in conn.execute(ARCHIVED, (owner,))]
+
+    def get_archived(self, conn: sqlite3.Connection, key: BufferId) -> ArchivedEntry | None:
+        """An entry that left its buffer."""
+        rows = conn.execute(_ARCHIVED_ONE, (key,)).fetchall()
+        return _archived(rows[0]) if rows else None
+
+    def restore(self, conn: sqlite3.Connection, key: BufferId, round_number: int, pin: Pin) -> None:
+        """Bring an archived entry back to its place in the buffer, pinned as told. Raises `KeyError` when it is not archived."""
+        if conn.execute(_RESTORE, (round_number, pin, key)).rowcount != 1:
+            raise KeyError(key)
+
+
+def _archived(row: Row) -> ArchivedEntry:
+    return ArchivedEntry(entry=_entry(row[:10]), fate=row[10], run_id=row[11], ledger_id=row[12])
 
 
 def _entry(row: Row) -> BufferEntry:

@@ -4,16 +4,18 @@ import sqlite3
 from datetime import datetime
 
 from engine.records.base import EntityId, RunId
-from engine.records.memory import HandoffRun
+from engine.records.memory import HandoffRun, RunKind
 from engine.storage.numbers import next_number
 from engine.storage.rows import Row, list_text, text_list, time_text
 
 _COLUMNS = """
 id, owner_id, round, timestamp, cause, reason, status, error, candidates_json, prompt, reply, model, template, notes_json,
-added, updated, promoted, forgotten, pinned
+added, updated, promoted, forgotten, pinned, kind, decision
 """
-_ADD = f"INSERT INTO handoff_runs (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD = f"INSERT INTO handoff_runs (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 OF_OWNER = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? ORDER BY seq DESC LIMIT ?"
+LAST = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? AND kind = ? ORDER BY seq DESC LIMIT 1"
+_GET = f"SELECT {_COLUMNS} FROM handoff_runs WHERE id = ?"
 _LOG = "INSERT INTO run_log (run_id, seconds) VALUES (?, ?)"
 
 
@@ -47,6 +49,8 @@ class HandoffRepository:
                 run.promoted,
                 run.forgotten,
                 run.pinned,
+                run.kind,
+                run.decision,
             ),
         )
         return kept
@@ -55,10 +59,15 @@ class HandoffRepository:
         """The newest runs of an entity, newest first."""
         return [_run(row) for row in conn.execute(OF_OWNER, (owner, limit))]
 
-    def last(self, conn: sqlite3.Connection, owner: EntityId) -> HandoffRun | None:
-        """The newest run of an entity, committed or failed."""
-        found = self.of_owner(conn, owner, 1)
-        return found[0] if found else None
+    def last(self, conn: sqlite3.Connection, owner: EntityId, kind: RunKind = "handoff") -> HandoffRun | None:
+        """The newest run of a kind, committed or failed."""
+        rows = conn.execute(LAST, (owner, kind)).fetchall()
+        return _run(rows[0]) if rows else None
+
+    def get(self, conn: sqlite3.Connection, key: RunId) -> HandoffRun | None:
+        """One run."""
+        rows = conn.execute(_GET, (key,)).fetchall()
+        return _run(rows[0]) if rows else None
 
     def log_time(self, conn: sqlite3.Connection, run_id: RunId, seconds: float) -> None:
         """Note how long a run's model call took, in seconds of wall-clock time."""
@@ -87,5 +96,7 @@ def _run(row: Row) -> HandoffRun:
             "promoted": row[16],
             "forgotten": row[17],
             "pinned": row[18],
+            "kind": row[19],
+            "decision": row[20],
         }
     )

@@ -12,16 +12,23 @@ from engine.storage import ledger_search
 from engine.storage.numbers import next_number
 from engine.storage.rows import Row, list_text, marks, text_list, time_text
 
-_COLUMNS = "seq, id, owner_id, timestamp, ended, location_id, involved_json, content, quotes_json, importance, mode, run_id, version"
-_ADD = f"INSERT INTO ledger_entries ({_COLUMNS}, plain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)"
+COLUMNS = """
+seq, id, owner_id, timestamp, ended, location_id, involved_json, content, quotes_json, importance, mode, run_id, version, origin,
+created_round
+"""
+_ADD = """
+INSERT INTO ledger_entries (seq, id, owner_id, created_round, timestamp, ended, location_id, involved_json, content, quotes_json,
+    importance, mode, run_id, origin, plain, version)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+"""
 _REWRITE = f"""
 UPDATE ledger_entries SET timestamp = ?, ended = ?, location_id = ?, involved_json = ?, content = ?, quotes_json = ?, importance = ?,
-    mode = ?, run_id = ?, version = version + 1, plain = ?
-WHERE id = ? AND owner_id = ? RETURNING {_COLUMNS}
+    mode = ?, run_id = ?, origin = ?, plain = ?, version = version + 1
+WHERE id = ? AND owner_id = ? RETURNING {COLUMNS}
 """
-_GET = f"SELECT {_COLUMNS} FROM ledger_entries WHERE id IN (%s)"
-OF_OWNER = f"SELECT {_COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
-NEWEST = f"SELECT {_COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
+_GET = f"SELECT {COLUMNS} FROM ledger_entries WHERE id IN (%s)"
+OF_OWNER = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
+NEWEST = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
 _ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _SOURCES = "SELECT buffer_id FROM ledger_sources WHERE ledger_id = ? ORDER BY buffer_id"
 _HOLDING = """
@@ -55,53 +62,21 @@ class LedgerRepository:
     def add(self, conn: sqlite3.Connection, entry: NewLedgerEntry, sources: Iterable[BufferId], plain: str) -> LedgerEntry:
         """Write an entry and give it its id. `plain`, its words without tokens, is what `by_words` finds it by."""
         seq, key = next_number(conn, "led")
-        conn.execute(
-            _ADD,
-            (
-                seq,
-                key,
-                entry.owner_id,
-                time_text(entry.timestamp),
-                time_text(entry.ended),
-                entry.location_id,
-                list_text(entry.involved_entity_ids),
-                entry.content,
-                list_text(entry.quotes),
-                entry.importance,
-                entry.mode,
-                entry.run_id,
-                plain,
-            ),
-        )
+        conn.execute(_ADD, (seq, key, entry.owner_id, entry.created_round, *_values(entry, plain)))
         conn.executemany(_ADD_SOURCE, [(source, key) for source in sources])
         return LedgerEntry(id=key, seq=seq, **{name: getattr(entry, name) for name in NewLedgerEntry.model_fields})
 
     def rewrite(
         self, conn: sqlite3.Connection, key: LedgerId, entry: NewLedgerEntry, sources: Iterable[BufferId], plain: str
     ) -> LedgerEntry:
-        """Put `entry` in the place of an older version of itself. Sources are added to those it has; its vectors are dropped
-        when `plain` differs. Raises `KeyError` when the owner has no such entry."""
-        rows = conn.execute(
-            _REWRITE,
-            (
-                time_text(entry.timestamp),
-                time_text(entry.ended),
-                entry.location_id,
-                list_text(entry.involved_entity_ids),
-                entry.content,
-                list_text(entry.quotes),
-                entry.importance,
-                entry.mode,
-                entry.run_id,
-                plain,
-                key,
-                entry.owner_id,
-            ),
-        ).fetchall()
+        """Put `entry` in the place of an older version of itself, which is kept as such. Sources are added to those it has; its
+        vectors are dropped when `plain` differs. It stays in the ledger since when it was. Raises `KeyError` when the owner has
+        no such entry."""
+        rows = conn.execute(_REWRITE, (*_values(entry, plain), key, entry.owner_id)).fetchall()
         if not rows:
             raise KeyError(key)
         conn.executemany(_ADD_SOURCE, [(source, key) for source in sources])
-        return _entry(rows[0])
+        return ledger_entry(rows[0])
 
     def get(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> list[LedgerEntry]:
         """Entries in the order asked for. Unknown ids are left out."""
@@ -109,14 +84,14 @@ class LedgerRepository:
         found: dict[LedgerId, LedgerEntry] = {}
         for start in range(0, len(wanted), _BATCH):
             batch = wanted[start : start + _BATCH]
-            found.update((row[1], _entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
+            found.update((row[1], ledger_entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
         return [found[key] for key in wanted if key in found]
 
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId, limit: int | None = None) -> list[LedgerEntry]:
         """The ledger of one entity, chronological; with `limit` only its newest entries."""
         if limit is None:
-            return [_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
-        return [_entry(row) for row in reversed(conn.execute(NEWEST, (owner, limit)).fetchall())]
+            return [ledger_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
+        return [ledger_entry(row) for row in reversed(conn.execute(NEWEST, (owner, limit)).fetchall())]
 
     def sources(self, conn: sqlite3.Connection, key: LedgerId) -> tuple[BufferId, ...]:
         """The buffer entries an entry was made of, in order of writing."""
@@ -178,8 +153,17 @@ def _people(text: str) -> tuple[EntityId, ...]:
     return text_list(text)
 
 
-def _entry(row: Row) -> LedgerEntry:
-    seq, key, owner, timestamp, ended, location, involved, content, quotes, importance, mode, run, version = row
+def _values(entry: NewLedgerEntry, plain: str) -> tuple[object, ...]:
+    """What a rewriting replaces, in the order of both statements."""
+    return (
+        time_text(entry.timestamp), time_text(entry.ended), entry.location_id, list_text(entry.involved_entity_ids), entry.content,
+        list_text(entry.quotes), entry.importance, entry.mode, entry.run_id, entry.origin, plain,
+    )
+
+
+def ledger_entry(row: Row) -> LedgerEntry:
+    """An entry from a row of `COLUMNS`."""
+    seq, key, owner, timestamp, ended, location, involved, content, quotes, importance, mode, run, version, origin, created = row
     return LedgerEntry.model_validate(
         {
             "id": key,
@@ -195,5 +179,7 @@ def _entry(row: Row) -> LedgerEntry:
             "mode": mode,
             "run_id": run,
             "version": version,
+            "origin": origin,
+            "created_round": created,
         }
     )

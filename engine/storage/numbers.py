@@ -5,7 +5,7 @@ from typing import Literal
 
 _NEXT = "UPDATE counters SET value = value + 1 WHERE name = ? RETURNING value"
 
-IdKind = Literal["buf", "led", "run"]
+IdKind = Literal["buf", "led", "run", "prop"]
 
 
 def next_number(conn: sqlite3.Connection, kind: IdKind) -> tuple[int, str]:

@@ -10,6 +10,8 @@ from engine.storage.database import Database
 from engine.storage.embeddings import EmbeddingRepository
 from engine.storage.handoffs import HandoffRepository
 from engine.storage.ledger import LedgerRepository
+from engine.storage.ledger_archive import LedgerArchive
+from engine.storage.proposals import ProposalRepository
 from engine.storage.story import StoryRepository
 from engine.storage.worlds import WorldRepository
 
@@ -22,8 +24,10 @@ class Store:
     worlds: WorldRepository = field(default_factory=WorldRepository)
     buffer: BufferRepository = field(default_factory=BufferRepository)
     ledger: LedgerRepository = field(default_factory=LedgerRepository)
+    ledger_archive: LedgerArchive = field(default_factory=LedgerArchive)
     embeddings: EmbeddingRepository = field(default_factory=EmbeddingRepository)
     handoffs: HandoffRepository = field(default_factory=HandoffRepository)
+    proposals: ProposalRepository = field(default_factory=ProposalRepository)
     aliases: AliasRepository = field(default_factory=AliasRepository)
     story: StoryRepository = field(default_factory=StoryRepository)
 

@@ -18,10 +18,15 @@ SELECT seq, beat, round, timestamp, place_id, intent_json, outcome_json FROM hap
 """
 LAST_OUTWARD = "SELECT max(round) FROM happenings WHERE actor_id = ? AND kind <> 'monologue'"
 _BEATS = "SELECT count(*) FROM beats"
+_ROUND = "INSERT INTO rounds (round, started) VALUES (?, ?)"
 
 
 class StoryRepository:
     """Reads and writes beats and happenings."""
+
+    def add_round(self, conn: sqlite3.Connection, number: int, started: datetime) -> None:
+        """Note the world time at which a round began."""
+        conn.execute(_ROUND, (number, time_text(started)))
 
     def add_beat(
         self, conn: sqlite3.Connection, round_number: int, entity: EntityId, timestamp: datetime, prose: str, template: str

@@ -89,6 +89,7 @@ class SimulationManager:
         def run(conn: sqlite3.Connection, world: World) -> Written:
             after = world.model_copy(update={"round": world.round + 1, "now": now})
             self._store.worlds.update(conn, world, after)
+            self._store.story.add_round(conn, after.round, now)
             return Written(after, ())
 
         await self._commit(run)

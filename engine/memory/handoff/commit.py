@@ -43,7 +43,7 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     written: list[LedgerEntry] = []
     home: dict[BufferId, LedgerId] = dict(holding)
     for chunk, vector in chunks:
-        entry = _write(conn, store, proposal, chunk, run.id, holding)
+        entry = _write(conn, store, world, proposal, chunk, run.id, holding)
         store.embeddings.put(conn, "ledger", entry.id, proposal.embedder, proposal.dim, vector)
         written.append(entry)
         for source in chunk.source_ids:
@@ -131,7 +131,8 @@ def _run(world: World, proposal: Proposal, fates: _Fates, chunks: Sequence[Chunk
 
 
 def _write(
-    conn: sqlite3.Connection, store: Store, proposal: Proposal, chunk: Chunk, run_id: RunId, holding: Mapping[BufferId, LedgerId]
+    conn: sqlite3.Connection, store: Store, world: World, proposal: Proposal, chunk: Chunk, run_id: RunId,
+    holding: Mapping[BufferId, LedgerId],
 ) -> LedgerEntry:
     """Insert or rewrite the ledger entry of a chunk, with time, place and mode of all events it was made of."""
     own = [source for source in chunk.source_ids if holding.get(source) in (None, chunk.updates)] or list(chunk.source_ids)
@@ -143,7 +144,7 @@ def _write(
     new = NewLedgerEntry(
         owner_id=proposal.owner_id, timestamp=first.timestamp, ended=last.timestamp, location_id=event_place(told),
         involved_entity_ids=chunk.involved_entity_ids, content=chunk.content, quotes=chunk.quotes,
-        importance=chunk.importance, mode=event_mode(told), run_id=run_id,
+        importance=chunk.importance, mode=event_mode(told), run_id=run_id, origin="handoff", created_round=world.round,
     )
     text = plain(chunk.content, chunk.quotes)
     if chunk.updates:

@@ -1,5 +1,6 @@
 """A small world and ways to fill a save with it."""
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -130,6 +131,21 @@ async def store(tmp_path: Path, samples: Samples) -> AsyncIterator[Store]:
     opened = await Store.create(tmp_path / "inn.db", samples.authored())
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def filled(store: Store, samples: Samples) -> Store:
+    """Bob's buffer holds buf-000001 and -3; Mira's -2; buf-000004 is archived as promoted to led-000002."""
+
+    def fill(conn: sqlite3.Connection) -> None:
+        store.buffer.add(conn, samples.event())
+        gone = store.buffer.add(conn, samples.event(minutes=1))
+        run = store.handoffs.add(conn, samples.run())
+        memory = store.ledger.add(conn, samples.memory(run_id=run.id), [gone.id], "x")
+        store.buffer.archive(conn, [gone], "promoted", run.id, {gone.id: memory.id})
+
+    await store.db.write(fill)
+    return store
 
 
 @pytest.fixture

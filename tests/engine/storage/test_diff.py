@@ -50,7 +50,9 @@ async def test_equal_play_gives_equal_saves_but_for_the_wall_clock(
 
 CHANGES = {
     "UPDATE meta SET value = '7' WHERE key = 'seed'": ["meta seed: value is '1099511627776' and '7'"],
-    "UPDATE objects SET place_id = NULL WHERE id = 'key'": ["objects key: place_id is 'bar' and None"],
+    "UPDATE objects SET place_id = NULL WHERE id = 'key'": [
+        "moves 1: only in the second", "objects key: place_id is 'bar' and None"
+    ],
     "UPDATE ledger_entries SET importance = 9 WHERE seq = 2": ["ledger_entries led-000002: importance is 5 and 9"],
     "UPDATE embeddings SET vector = x'0000000000000001'": ["embeddings 1: vector is 8 bytes and 8 bytes, different from byte 7 on"],
     "INSERT INTO beats VALUES (9, 1, 'bob', '1247-03-01T18:05:00', '', '')": ["beats 9: only in the second"],

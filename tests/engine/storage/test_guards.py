@@ -15,21 +15,6 @@ _ALL = "seq, id, owner_id, timestamp, location_id, round, kind, intent_json, out
 _COPY = f"INSERT INTO buffer_archive ({_ALL}, fate, run_id) SELECT {_ALL}, 'forgotten', 'run-000001' FROM buffer_entries"
 
 
-@pytest.fixture
-async def filled(store: Store, samples: "Samples") -> Store:
-    """Bob's buffer holds buf-000001 and -3; Mira's -2; buf-000004 is archived as promoted to led-000002."""
-
-    def fill(conn: sqlite3.Connection) -> None:
-        store.buffer.add(conn, samples.event())
-        gone = store.buffer.add(conn, samples.event(minutes=1))
-        run = store.handoffs.add(conn, samples.run())
-        memory = store.ledger.add(conn, samples.memory(run_id=run.id), [gone.id], "x")
-        store.buffer.archive(conn, [gone], "promoted", run.id, {gone.id: memory.id})
-
-    await store.db.write(fill)
-    return store
-
-
 REFUSED = {
     "a buffer entry vanishes": "DELETE FROM buffer_entries WHERE id = 'buf-000001'",
     "a whole buffer vanishes": "DELETE FROM buffer_entries",
@@ -93,7 +78,7 @@ async def test_people_and_words_follow_their_entry(filled: Store, samples: "Samp
         assert conn.execute("SELECT entity_id, timestamp FROM ledger_involved_entities WHERE entry_id = ?", (entry.id,)).fetchall() == [
             ("bob", "1247-05-05T05:05:05")
         ]
-        conn.execute("DELETE FROM ledger_entries WHERE id = ?", (entry.id,))
+        filled.ledger_archive.archive(conn, [entry.id], "removed", 1)
         for table, column in (("ledger_involved_entities", "entry_id"), ("ledger_sources", "ledger_id"), ("embeddings", "id")):
             assert conn.execute(f"SELECT count(*) FROM {table} WHERE {column} = ?", (entry.id,)).fetchone() == (0,)
         assert [key for key, _ in filled.ledger.by_words(conn, "bob", ["quarrel"], 9)] == ["led-000001"]

