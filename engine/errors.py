@@ -21,6 +21,10 @@ class WorldFileError(OthermindsError):
         self.problems = problems
 
 
+class SettingsError(OthermindsError):
+    """`settings.toml` or a setting in the environment cannot be used. The text names the file, the key and the fault."""
+
+
 class SaveError(OthermindsError):
     """A save cannot be opened, read or written."""
 

@@ -92,7 +92,13 @@ class Embedder(Protocol):
 
     @property
     def same(self) -> float:
-        """Cosine from which two texts count as the same."""
+        """Cosine from which two memories say the same, so that one of them is left out where both would be read."""
+        ...
+
+    @property
+    def merge(self) -> float:
+        """Cosine from which two memories of one owner are one when written. Like `same` only together with a look at
+        what a cosine misses: numbers, negation, names."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -144,7 +144,7 @@ def reply(*chunks: dict[str, Any]) -> str:
 class Broken:
     """An embedder that works until a given text of its life, then does what it is told."""
 
-    meaning, same = 0.3, 0.94
+    meaning, same, merge = 0.3, 0.94, 0.94
 
     def __init__(self, spoil: str, after: int = 0) -> None:
         self._inner, self._spoil, self._left = Hash768(), spoil, after
