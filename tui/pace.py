@@ -116,7 +116,7 @@ class Pacer:
                 return 6 * self.speed if self.interest(event.entity, True) else 0.0
             case "chunk":
                 return 2 * self.speed if self.interest(event.entity, False) else 0.0
-            case "handoff_committed" | "handoff_failed":
+            case "handoff_committed" | "handoff_failed" | "handoff_proposed":
                 return 6 * self.speed if self.interest(event.entity, False) else 0.0
         return 0.0
 

@@ -1,6 +1,6 @@
 """What the panes draw: one frozen value, folded from the engine's events."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -10,68 +10,34 @@ from engine.events import (
     BeatFailed,
     BeatStarted,
     ChunkDecided,
+    Embedding,
     EngineEvent,
     EntityMoved,
+    EntryRestored,
     HandoffCommitted,
     HandoffFailed,
+    HandoffProposed,
     HandoffStarted,
     Happened,
+    MemoryChanged,
     PinChanged,
     PortalChanged,
+    ProposalClosed,
     ProseStreamed,
     RoundEnded,
     RoundStarted,
     Trouble,
 )
 from engine.mind.perception import reach
-from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId
-from engine.records.memory import BufferEntry, Chunk, HandoffRun, TriggerReport
+from engine.records.base import EntityId, PlaceId, PortalId
+from engine.records.memory import HandoffRun
+from engine.records.review import PendingProposal
 from engine.records.world import PortalState, World
+from tui.minds import Mind, committed, remembered, repinned, restored
 from tui.text import capital, count
 
 if TYPE_CHECKING:
-    from engine.game import BufferView, StoryLine
-
-QUIET = TriggerReport(trigger="none", reason="")
-
-
-@dataclass(frozen=True, slots=True)
-class MindLine:
-    """One buffer entry as its owner would tell it."""
-
-    entry: BufferEntry
-    text: str
-    when: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mind:
-    """A working memory as it is shown."""
-
-    lines: tuple[MindLine, ...] = ()
-    """In order of time."""
-    below: frozenset[BufferId] = frozenset()
-    """Entries older than the watermark."""
-    held: frozenset[BufferId] = frozenset()
-    """Entries below the watermark that a hand keeps."""
-    report: TriggerReport = QUIET
-    judging: frozenset[BufferId] = frozenset()
-    """Candidates of the handoff that runs now."""
-    chunks: tuple[Chunk, ...] = ()
-    """What it has decided on so far."""
-    fresh: frozenset[LedgerId] = frozenset()
-    """Memories written just now."""
-
-    @classmethod
-    def of(cls, seen: "BufferView") -> "Mind":
-        """The mind as the engine shows it at rest."""
-        part = seen.partition
-        entries = sorted((*part.candidates, *part.held, *part.tail), key=lambda entry: (entry.timestamp, entry.seq))
-        lines = tuple(MindLine(entry, seen.lines.get(entry.id, ""), seen.when.get(entry.id, "")) for entry in entries)
-        held = frozenset(entry.id for entry in part.held)
-        return cls(lines, frozenset(entry.id for entry in part.candidates) | held, held, seen.report)
-
-
+    from engine.game import StoryLine
 @dataclass(frozen=True, slots=True)
 class Note:
     """The line that says what has just happened or what to do."""
@@ -100,6 +66,12 @@ class WorldView:
     prose: str = ""
     """What the acting entity has said so far in this beat."""
     running: bool = False
+    review: bool = False
+    """Whether handoffs ask a person first."""
+    waiting: Mapping[EntityId, PendingProposal] = field(default_factory=dict)
+    """Proposals that wait for the reader's word, by whose memory it is."""
+    embedding: Embedding | None = None
+    """How far the job that embeds memories has come, while it runs."""
     note: Note = Note("")
 
     @property
@@ -142,7 +114,18 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
         case AliasLearned(change=change):
             return _alias(view, change.viewer_id, change.target_id, change.new)
         case PinChanged(entry=entry):
-            return _pinned(view, entry)
+            return _minded(view, entry.owner_id, lambda mind: repinned(mind, entry))
+        case EntryRestored(entry=entry):
+            return _minded(view, entry.owner_id, lambda mind: restored(mind, entry))
+        case MemoryChanged(entity=owner, changed=changed):
+            news = frozenset(memory.id for memory in changed)
+            return _minded(view, owner, lambda mind: replace(mind, fresh=mind.fresh | news)) if owner == view.chosen else view
+        case HandoffProposed(entity=owner, pending=pending):
+            return _proposed(view, owner, pending)
+        case ProposalClosed(entity=owner):
+            return replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
+        case Embedding(done=done, total=total):
+            return replace(view, embedding=event if done < total else None)
         case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
             return _handoff(view, event)
         case Trouble(text=text):
@@ -154,6 +137,10 @@ def aside(view: WorldView, event: EngineEvent) -> str:
     match event:
         case HandoffCommitted(entity=entity, run=run):
             return tally(view.name(entity), run)
+        case HandoffProposed(entity=entity, pending=pending) if pending.id not in {one.id for one in view.waiting.values()}:
+            return f"{asks(view.name(entity), pending)}."
+        case HandoffFailed(entity=entity, run=run) if run.decision == "rejected":
+            return rejected(view.name(entity))
         case HandoffFailed(entity=entity, run=run):
             return f"{view.name(entity)} could not sort its memories: {run.error or run.reason} Nothing was lost."
         case BeatFailed(entity=entity, reason=reason):
@@ -176,10 +163,23 @@ def named(view: WorldView, event: EngineEvent) -> tuple[str, str] | None:
 
 def tally(name: str, run: HandoffRun) -> str:
     """What a handoff did, in one line: `Bryn: 3 kept, 1 merged, 2 pinned, 7 forgotten`."""
+    if run.kind == "compression":
+        return f"{capital(name)}: {count(len(run.candidate_ids), 'old memory', 'old memories')} told as {run.added + run.updated}"
     parts = [f"{run.added} kept"]
     parts += [f"{run.updated} merged"] if run.updated else []
     parts += [f"{run.pinned} pinned"] if run.pinned else []
     return f"{capital(name)}: {', '.join([*parts, f'{run.forgotten} forgotten'])}"
+
+
+def asks(name: str, pending: PendingProposal) -> str:
+    """What waits, in one line: `Bryn: 3 memories wait for your word`."""
+    number = len(pending.verdicts)
+    return f"{capital(name)}: {count(number, 'memory', 'memories')} {'waits' if number == 1 else 'wait'} for your word"
+
+
+def rejected(name: str) -> str:
+    """What a rejected proposal comes to."""
+    return f"{capital(name)}: the proposal was rejected. Every moment stays in mind."
 
 
 def peopled(view: WorldView) -> tuple[int, int]:
@@ -210,14 +210,9 @@ def _timed(view: WorldView, **changes: object) -> WorldView:
 def _happened(view: WorldView, event: Happened, told: "Mapping[EntityId | None, StoryLine]") -> WorldView:
     minds = dict(view.minds)
     for entry in event.entries:
-        mind = minds.get(entry.owner_id)
-        if mind is not None:
+        if (mind := minds.get(entry.owner_id)) is not None:
             line = told.get(entry.owner_id)
-            report = mind.report
-            if entry.pinned == "none":
-                report = report.model_copy(update={"entries": report.entries + 1})
-            lines = (*mind.lines, MindLine(entry, line.text if line else "", "just now"))
-            minds[entry.owner_id] = replace(mind, lines=lines, report=report)
+            minds[entry.owner_id] = remembered(mind, entry, line.text if line else "")
     return replace(_timed(view, now=event.now), minds=minds)
 
 
@@ -255,12 +250,20 @@ def _alias(view: WorldView, viewer: EntityId, target: EntityId, new: str | None)
     return replace(_timed(view, entities=entities), names=names)
 
 
-def _pinned(view: WorldView, entry: BufferEntry) -> WorldView:
-    mind = view.minds.get(entry.owner_id)
-    if mind is None:
+def _minded(view: WorldView, owner: EntityId, change: Callable[[Mind], Mind]) -> WorldView:
+    """The view with one mind changed, if that mind is shown at all."""
+    mind = view.minds.get(owner)
+    return replace(view, minds={**view.minds, owner: change(mind)}) if mind is not None else view
+
+
+def _proposed(view: WorldView, owner: EntityId, pending: PendingProposal) -> WorldView:
+    """A proposal that is told of again, because a part of it has changed, is no news."""
+    known = view.waiting.get(owner)
+    view = _minded(view, owner, lambda mind: replace(mind, judging=frozenset(), chunks=()))
+    view = replace(view, waiting={**view.waiting, owner: pending})
+    if known is not None and known.id == pending.id:
         return view
-    lines = tuple(replace(line, entry=entry) if line.entry.id == entry.id else line for line in mind.lines)
-    return replace(view, minds={**view.minds, entry.owner_id: replace(mind, lines=lines)})
+    return replace(view, note=Note(f"{asks(view.name(owner), pending)} (v)."))
 
 
 def _handoff(view: WorldView, event: HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed) -> WorldView:
@@ -273,29 +276,18 @@ def _handoff(view: WorldView, event: HandoffStarted | ChunkDecided | HandoffComm
             if view.follows(owner):
                 chosen, followed = owner, view.world.round if view.world else 0
             mind = replace(mind, judging=frozenset(candidates), chunks=(), report=report)
-            note = Note(f"{capital(view.name(owner))} looks back on {count(len(candidates), 'moment')}: {report.reason}")
+            on = f" on {count(len(candidates), 'moment')}" if candidates else ""
+            note = Note(f"{capital(view.name(owner))} looks back{on}: {report.reason}")
         case ChunkDecided(chunk=chunk):
             mind = replace(mind, chunks=(*mind.chunks, chunk))
         case HandoffCommitted(run=run):
-            mind = _committed(mind, event)
+            mind = committed(mind, event)
             note = Note(tally(view.name(owner), run), "good")
         case HandoffFailed(run=run):
             mind = replace(mind, judging=frozenset(), chunks=())
+            if run.decision == "rejected":
+                return replace(view, minds={**view.minds, owner: mind}, note=Note(rejected(view.name(owner))))
             note = Note(f"{view.name(owner)}: no memory was kept or lost, the handoff failed. {run.error}", "bad")
     if owner not in (chosen, view.played):  # the story tells of the others
         note = view.note
     return replace(view, minds={**view.minds, owner: mind}, chosen=chosen, followed=followed, note=note)
-
-
-def _committed(mind: Mind, event: HandoffCommitted) -> Mind:
-    gone = {*event.promoted_ids, *event.forgotten_ids}
-    pinned = set(event.pinned_ids)
-    lines = tuple(
-        replace(line, entry=line.entry.model_copy(update={"pinned": "model"})) if line.entry.id in pinned else line
-        for line in mind.lines if line.entry.id not in gone
-    )
-    counted = sum(line.entry.pinned == "none" for line in lines)
-    return replace(
-        mind, lines=lines, judging=frozenset(), chunks=(), fresh=frozenset(entry.id for entry in event.ledger),
-        below=mind.below - gone, report=mind.report.model_copy(update={"entries": counted, "trigger": "none", "reason": ""}),
-    )

@@ -26,7 +26,8 @@ from engine.events import (
 from engine.records.intents import Intent
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
 from engine.records.world import Entity, Place, Portal, World
-from tui.view import Mind, MindLine, WorldView, aside, fold, named, perceived, settled, tally
+from tui.minds import Mind, MindLine
+from tui.view import WorldView, aside, fold, named, perceived, settled, tally
 
 NOW = datetime(1247, 3, 1, 18, 0)
 REPORT = TriggerReport(trigger="involuntary", reason="24 entries, limit 20", entries=4)

@@ -13,10 +13,11 @@ from textual.widgets import Static
 
 from engine.records.base import BufferId
 from tui.glyphs import CANDIDATE, DEED, JUDGED, PIN_HAND, PIN_MODEL, SPEECH, THOUGHT
+from tui.minds import Mind, MindLine
 from tui.panes.pane import Pane, bar
 from tui.panes.rows import Row, RowList
 from tui.text import capital, plain
-from tui.view import Mind, MindLine, WorldView
+from tui.view import WorldView
 
 _PINS = {"hand": PIN_HAND, "model": PIN_MODEL}
 _LEGEND = f"{PIN_HAND} your pin  {PIN_MODEL} model's pin  {CANDIDATE} candidate"

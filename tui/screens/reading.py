@@ -17,12 +17,13 @@ from engine.events import AliasLearned, BeatFailed, HandoffCommitted, HandoffFai
 from engine.records.base import EntityId, LedgerId
 from engine.records.memory import BufferEntry
 from tui.host import GameHost
+from tui.minds import Mind
 from tui.pace import Heard, Refused, Rested
 from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.text import count, plain
-from tui.view import Mind, Note, WorldView, aside, fold, named, settled, tally
+from tui.view import Note, WorldView, aside, fold, named, settled, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
