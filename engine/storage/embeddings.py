@@ -27,6 +27,17 @@ WHERE entry.owner_id = ? AND NOT EXISTS (
 ) ORDER BY entry.seq
 """
 
+MISSING_ANY = """
+SELECT entry.seq, entry.id, entry.owner_id FROM ledger_entries AS entry
+WHERE entry.seq > ? AND NOT EXISTS (
+    SELECT 1 FROM embeddings AS held WHERE held.owner_kind = 'ledger' AND held.id = entry.id AND held.model = ?
+) ORDER BY entry.seq LIMIT ?
+"""
+_COUNT_MISSING = """
+SELECT (SELECT count(*) FROM ledger_entries) - (SELECT count(*) FROM embeddings WHERE owner_kind = 'ledger' AND model = ?)
+"""
+_MODELS = "SELECT model, max(dim), count(*) FROM embeddings GROUP BY model ORDER BY model"
+_DROP_OTHERS = "DELETE FROM embeddings WHERE seq IN (SELECT seq FROM embeddings WHERE model <> ? LIMIT ?)"
 _OF_ENTRIES = "SELECT id, vector FROM embeddings WHERE owner_kind = 'ledger' AND model = ? AND id IN (%s)"
 
 _BATCH = 400
@@ -64,6 +75,25 @@ class EmbeddingRepository:
             batch = wanted[start : start + _BATCH]
             found.update(conn.execute(_OF_ENTRIES % marks(len(batch)), [model, *batch]).fetchall())
         return {key: found[key] for key in wanted if key in found}
+
+    def missing_any(
+        self, conn: sqlite3.Connection, model: str, after: int, limit: int
+    ) -> list[tuple[int, LedgerId, EntityId]]:
+        """Number, id and owner of ledger entries of all owners, numbered above `after`, that `model` has not embedded."""
+        return conn.execute(MISSING_ANY, (after, model, limit)).fetchall()
+
+    def count_missing(self, conn: sqlite3.Connection, model: str) -> int:
+        """How many ledger entries `model` has not embedded."""
+        [(count,)] = conn.execute(_COUNT_MISSING, (model,)).fetchall()
+        return int(count)
+
+    def models(self, conn: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+        """Which models have embedded something here, with the length of their vectors and how many there are."""
+        return {model: (dim, count) for model, dim, count in conn.execute(_MODELS)}
+
+    def drop_others(self, conn: sqlite3.Connection, model: str, limit: int) -> int:
+        """Delete up to `limit` vectors of other models. Returns how many."""
+        return conn.execute(_DROP_OTHERS, (model, limit)).rowcount
 
     def missing(self, conn: sqlite3.Connection, owner: EntityId, model: str) -> list[LedgerId]:
         """Ledger entries of an owner that `model` has not embedded as they are worded now, in order of writing."""

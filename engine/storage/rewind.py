@@ -124,7 +124,7 @@ def rewind(path: Path, number: int) -> None:
             raise SaveError(f"{path} could not be taken back to round {number}: {error}.", "The save itself was only read.") from error
 
 
-def _taken_back(conn: sqlite3.Connection, number: int) -> Iterator[tuple[str, tuple[object, ...] | dict[str, object]]]:
+def _taken_back(conn: sqlite3.Connection, number: int) -> Iterator[tuple[str, tuple[object, ...] | dict[str, int]]]:
     """The statements that take a copy back, with what they need. Guards are off meanwhile and on again at the end."""
     guards = conn.execute(_GUARDS).fetchall()
     yield from ((f"DROP TRIGGER {name}", ()) for name, _ in guards)
