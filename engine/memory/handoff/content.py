@@ -61,7 +61,7 @@ def checked(
     if fault:
         return Account("", fault)
     text = handles.tokens(substitute(text, lambda entity: token(entity) if entity in known else _SOMEBODY))
-    text = _outside_quotes(text, lambda part: _without_ids(tokenize(part, names), known, ids))
+    text = outside_quotes(text, lambda part: without_ids(tokenize(part, names), known, ids))
     text = _PERSON.sub(_SOMEBODY, text)
     told = _QUOTED.sub(" ", substitute(text, lambda _: " "))
     if not _SPOKEN.search(told):
@@ -95,7 +95,7 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", _PERSON.sub("P", text).casefold()))
 
 
-def _outside_quotes(text: str, change: Callable[[str], str]) -> str:
+def outside_quotes(text: str, change: Callable[[str], str]) -> str:
     """Apply `change` between quotations: speech stays verbatim and has no tokens of its own."""
     parts, last = [], 0
     for found in _QUOTED.finditer(text):
@@ -104,7 +104,7 @@ def _outside_quotes(text: str, change: Callable[[str], str]) -> str:
     return "".join([*parts, change(text[last:])])
 
 
-def _without_ids(text: str, known: Collection[EntityId], ids: Collection[EntityId]) -> str:
+def without_ids(text: str, known: Collection[EntityId], ids: Collection[EntityId]) -> str:
     """Ids that cannot be ordinary words (they hold a digit, a dot, an underscore or a hyphen) become tokens or `somebody`."""
     odd = [entity for entity in ids if not entity.isalpha() and entity in text]
     if not odd:
