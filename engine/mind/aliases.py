@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from engine.mind.distinct import distinct
 from engine.mind.labels import UNFAMILIAR, is_name, key_of, label_of, looks_of, noun_phrase
@@ -39,6 +40,7 @@ def known_name(world: World, viewer_id: EntityId, target_id: EntityId) -> str | 
     return _plain(name.value) or None if name and viewer_id in name.known_to else None
 
 
+@lru_cache(maxsize=4096)
 def _plain(text: str | None) -> str:
     """A name on one line. Somebody whom it refers to stays unnamed: names do not nest."""
     return " ".join(substitute(text, lambda _: "someone").split()) if text else ""

@@ -33,11 +33,13 @@ def starts_as_label(text: str) -> bool:
     return first_word(text) in DETERMINERS or text.casefold().startswith("one of ")
 
 
+@lru_cache(maxsize=4096)
 def is_name(alias: str) -> bool:
     """Whether an alias is a name, not a label of somebody's looks: `Gareth`, not `the hooded figure`."""
     return alias[:1].isupper() and not starts_as_label(alias)
 
 
+@lru_cache(maxsize=4096)
 def key_of(phrase: str) -> str:
     """A phrase as it is compared with others: no case, no article, no possessive, no punctuation around it."""
     plain = _POSSESSIVE.sub("", " ".join(phrase.split()).strip(_AROUND)).casefold()

@@ -54,6 +54,11 @@ class Senses(Record):
     heard_places: Mapping[PlaceId, int] = {}
     """Carried value of talk from each place where it is audible at all, this place included."""
 
+    @property
+    def around(self) -> tuple[EntityId, ...]:
+        """Everybody and everything that can be pointed at, nearest first."""
+        return (*self.here, *self.things, *self.carried, *(entity for beyond in self.beyond for entity in beyond.seen))
+
 
 def carried(loudness: int, sound: int) -> int:
     """What is left of a loudness after a portal with this `sound`. At 3 understood, at 1 or 2 only heard."""

@@ -41,6 +41,8 @@ def _worded(match: re.Match[str], names: Mapping[EntityId, str]) -> str:
 
 def capital(text: str) -> str:
     """The text with its first letter in upper case, whatever opens before it."""
+    if text[:1].isalnum():
+        return text[0].upper() + text[1:]
     return _FIRST_LETTER.sub(lambda match: match[1] + match[2].upper(), text, count=1)
 
 

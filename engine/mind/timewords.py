@@ -1,5 +1,6 @@
 """How long ago something was, as people say it (DESIGN 4)."""
 
+from bisect import bisect_right
 from datetime import datetime, timedelta
 
 from engine.world.clock import day_number, is_waking, period
@@ -13,6 +14,8 @@ _DAYS = (
     (60, "about a month ago"), (90, "a couple months ago"), (180, "a few months ago"), (365, "many months ago"),
     (730, "about a year ago"),
 )  # fmt: skip
+_MINUTE_ENDS, _DAY_ENDS = [timedelta(minutes=end) for end, _ in _MINUTES], [timedelta(days=end) for end, _ in _DAYS]
+_BY_DAY = timedelta(hours=48)
 _YESTERNIGHT = {"night": "last night", "midnight": "around midnight", "late night": "late last night"}
 
 FRESH = frozenset(words for _, words in _MINUTES[:4])
@@ -22,12 +25,11 @@ FRESH = frozenset(words for _, words in _MINUTES[:4])
 def naturalize_time(now: datetime, past: datetime) -> str:
     """Words for the time from `past` to `now`. Total: the present and the future are "just now"."""
     gone = now - past
-    for minutes, words in _MINUTES:
-        if gone < timedelta(minutes=minutes):
-            return words
-    if gone < timedelta(hours=48):
+    if gone < _MINUTE_ENDS[-1]:
+        return _MINUTES[bisect_right(_MINUTE_ENDS, gone)][1]
+    if gone < _BY_DAY:
         return _by_day(now, past)
-    return next((words for days, words in _DAYS if gone < timedelta(days=days)), "years ago")
+    return _DAYS[bisect_right(_DAY_ENDS, gone)][1] if gone < _DAY_ENDS[-1] else "years ago"
 
 
 def _by_day(now: datetime, past: datetime) -> str:

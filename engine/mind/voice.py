@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from engine.mind.aliases import YOU, names_for, true_names
 from engine.mind.perception import SHOUT, WHISPER, loudness
@@ -18,6 +19,16 @@ from engine.records.world import World
 Event = BufferEntry | NewBufferEntry | Intent
 Names = Mapping[EntityId, str]
 """What the viewer calls each entity: all that the text mentions, or more."""
+
+
+class Told(NamedTuple):
+    """An event or a memory as a section shows it."""
+
+    when: str
+    """Its time words, which it stands under, with a capital."""
+    item: str
+    """A line of the list, and further in those that belong to it."""
+
 
 _LOUD_WORDS = frozenset(
     {"whispering", "whispered", "whisper", "in a whisper", "shouting", "shouted", "shout", "yelling", "loudly", "saying", "speaking"}
@@ -139,7 +150,12 @@ def events_section(
     if names is None:
         names = names_for(world, viewer_id, (id_ for entry in entries for id_ in mentioned(entry)))
     ordered = sorted(entries, key=lambda entry: (entry.timestamp, entry.seq if isinstance(entry, BufferEntry) else 0))
-    return _grouped((naturalize_time(now, entry.timestamp), [tell(world, viewer_id, entry, names)]) for entry in ordered)
+    return grouped(told_event(world, viewer_id, entry, now, names) for entry in ordered)
+
+
+def told_event(world: World, viewer_id: EntityId, entry: BufferEntry | NewBufferEntry, now: datetime, names: Names) -> Told:
+    """A buffer entry as RECENT EVENTS shows it."""
+    return Told(capital(naturalize_time(now, entry.timestamp)), f"  - {tell(world, viewer_id, entry, names)}")
 
 
 def memories_section(
@@ -149,7 +165,12 @@ def memories_section(
     if names is None:
         names = names_for(world, viewer_id, (id_ for entry in entries for id_ in remembered(entry)))
     ordered = sorted(entries, key=lambda entry: (entry.timestamp, entry.seq if isinstance(entry, LedgerEntry) else 0))
-    return _grouped((naturalize_time(now, entry.timestamp), recount(entry, names)) for entry in ordered)
+    return grouped(told_memory(entry, now, names) for entry in ordered)
+
+
+def told_memory(entry: LedgerEntry | NewLedgerEntry, now: datetime, names: Names) -> Told:
+    """A ledger entry as YOUR MEMORIES shows it."""
+    return Told(capital(naturalize_time(now, entry.timestamp)), "  - " + "\n    ".join(recount(entry, names)))
 
 
 def remembered(entry: LedgerEntry | NewLedgerEntry) -> tuple[EntityId, ...]:
@@ -166,13 +187,13 @@ def recount(entry: LedgerEntry | NewLedgerEntry, names: Names) -> list[str]:
     ]
 
 
-def _grouped(items: Iterable[tuple[str, list[str]]]) -> str:
+def grouped(items: Iterable[Told]) -> str:
+    """The body of a section: what is told, in the order given, under its time words. Empty for nothing."""
     lines: list[str] = []
     group = ""
-    for words, (first, *more) in items:
-        if words != group:
-            lines.append(capital(words))
-            group = words
-        lines.append(f"  - {first}")
-        lines.extend(f"    {line}" for line in more)
+    for when, item in items:
+        if when != group:
+            lines.append(when)
+            group = when
+        lines.append(item)
     return "\n".join(lines)

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from engine.mind.voice import events_section, memories_section, mentioned, remembered
+from engine.mind.voice import grouped, mentioned, remembered, told_event, told_memory
 from engine.prompts.budget import fit
 from engine.prompts.scene import Scene, identity, intentions, moment, perceived
-from engine.prompts.templates import load
+from engine.prompts.templates import Template, load
 from engine.records.base import EntityId
-from engine.records.memory import BufferEntry
+from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.policies import RecallPolicy
 from engine.records.prompts import Cut, KnownThing, Message, Prompt, PromptReport, Recollection, Section, heading
 from engine.records.world import World
 
 ANSWER_TOKENS = 400
 """Room kept for the reply: three sentences and a margin."""
+_STABLE = ("self", "manner")
+"""Sections of the system message: the same from beat to beat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,58 +45,70 @@ def build(
     also = {viewer, *(i for e in entries for i in mentioned(e)), *(i for m in recalled.entries for i in remembered(m))}
     template, scene = load("actor"), Scene(world, viewer, also)
     preamble, manner_text, question = template.parts
-    fixed = {
-        "self": identity(scene),
-        "manner": Section(key="manner", title="How you act", text=manner_text),
-        "moment": moment(scene),
-        "senses": perceived(scene),
-        "intentions": intentions(scene),
-    }
-    spent = room.count_tokens("\n\n".join([preamble, question, *(_render(s) for s in fixed.values())]))
+    manner = Section(key="manner", title="How you act", text=manner_text)
+    fixed = [identity(scene), manner, moment(scene), perceived(scene), intentions(scene)]
+    spent = room.count_tokens("\n\n".join([preamble, question, *map(_render, fixed)]))
     left = max(0, room.context_window - ANSWER_TOKENS - spent)
     cuts: list[Cut] = []
 
     def cost(text: str) -> int:
         return room.count_tokens(text) + 1
 
-    newest_first = list(reversed(entries))
-    kept, lost, used = fit(newest_first, lambda e: cost(events_section(world, viewer, [e], world.now, scene.names)), left)
+    # Each piece is put into words once. The price of an entry counts time words of its own, which it may share in the end.
+    told = {e.id: told_event(world, viewer, e, world.now, scene.names) for e in entries}
+    told |= {m.id: told_memory(m, world.now, scene.names) for m in recalled.entries}
+    lines = [(k.source, scene.say(k.text)) for k in known]
+
+    def price(entry: BufferEntry | LedgerEntry) -> int:
+        return cost("\n".join(told[entry.id]))
+
+    kept, lost, used = fit(list(reversed(entries)), price, left)
     cuts += [Cut(section="events", source=e.id, reason="older than what fits the context window") for e in lost]
-    events = sorted(kept, key=lambda e: (e.timestamp, e.seq))
 
     share = min(int(room.context_window * policy.share), left - used)
-    facts, unfit, spent_facts = fit(known, lambda k: cost(scene.say(k.text)), share // 3)
-    cuts += [Cut(section="knowledge", source=k.source, reason="no room in the share for knowledge") for k in unfit]
-    rest = share - spent_facts
-    memories, missed, _ = fit(recalled.entries, lambda m: cost(memories_section(world, viewer, [m], world.now, scene.names)), rest)
+    facts, unfit, spent_facts = fit(lines, lambda line: cost(line[1]), share // 3)
+    cuts += [Cut(section="knowledge", source=source, reason="no room in the share for knowledge") for source, _ in unfit]
+    memories, missed, _ = fit(recalled.entries, price, share - spent_facts)
     cuts += [Cut(section="memories", source=m.id, reason="no room in the share for memories") for m in missed]
 
+    events = sorted(kept, key=_when)
     sections = [
-        *fixed.values(),
+        *fixed,
         Section(
-            key="knowledge", title="What you know", text="\n".join(f"  - {scene.say(k.text)}" for k in facts),
-            sources=tuple(k.source for k in facts), why_empty="" if facts else "nothing it knows bears on this moment",
+            key="knowledge", title="What you know", text="\n".join(f"  - {line}" for _, line in facts),
+            sources=tuple(source for source, _ in facts), why_empty="" if facts else "nothing it knows bears on this moment",
         ),
         Section(
-            key="memories", title="Your memories", text=memories_section(world, viewer, memories, world.now, scene.names),
+            key="memories", title="Your memories", text=grouped(told[m.id] for m in sorted(memories, key=_when)),
             sources=tuple(m.id for m in memories), why_empty="" if memories else _no_memories(recalled),
         ),
         Section(
-            key="events", title="Recent events", text=events_section(world, viewer, events, world.now, scene.names),
+            key="events", title="Recent events", text=grouped(told[e.id] for e in events),
             sources=tuple(e.id for e in events), why_empty="" if events else "nothing has happened to it yet",
         ),
     ]
-    counted = tuple(s.model_copy(update={"tokens": room.count_tokens(_render(s)) if s.text else 0}) for s in sections)
-    told = {s.key: _render(s) for s in counted if s.text}
-    system = "\n\n".join([preamble, *(told[k] for k in ("self", "manner") if k in told)])
-    after = ("moment", "senses", "intentions", "knowledge", "memories", "events")
-    user = "\n\n".join([*(told[k] for k in after if k in told), question])
+    return _assembled(viewer, template, sections, room, cuts, recalled)
+
+
+def _assembled(
+    viewer: EntityId, template: Template, sections: Sequence[Section], room: Room, cuts: Sequence[Cut], recalled: Recollection
+) -> Prompt:
+    """The messages that the sections make, what is stable first, with the report."""
+    preamble, _, question = template.parts
+    rendered = {s.key: _render(s) for s in sections if s.text}
+    counted = tuple(s.model_copy(update={"tokens": room.count_tokens(rendered[s.key])}) if s.text else s for s in sections)
+    system = "\n\n".join([preamble, *(rendered[k] for k in _STABLE if k in rendered)])
+    user = "\n\n".join([*(text for key, text in rendered.items() if key not in _STABLE), question])
     messages = (Message(role="system", content=system), Message(role="user", content=user))
     report = PromptReport(
         context_window=room.context_window, reserved=ANSWER_TOKENS, tokens=sum(room.count_tokens(m.content) for m in messages),
         cuts=tuple(cuts), receipts=recalled.receipts, problems=recalled.problems,
     )
     return Prompt(task="actor", entity=viewer, template=template.name, sections=counted, messages=messages, report=report)
+
+
+def _when(entry: BufferEntry | LedgerEntry) -> tuple[datetime, int]:
+    return entry.timestamp, entry.seq
 
 
 def _render(section: Section) -> str:

@@ -1,6 +1,7 @@
 """The present moment in words, as one entity perceives it: the sections that every beat's prompt begins with."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from engine.mind.aliases import names_for
 from engine.mind.perception import Senses, reach
@@ -31,10 +32,14 @@ class Scene:
         self.world = world
         self.me: Entity = world.entities[viewer]
         self.senses: Senses = reach(world, viewer)
-        seen = [i for beyond in self.senses.beyond for i in beyond.seen]
-        self.around: list[EntityId] = [*self.senses.here, *self.senses.things, *self.senses.carried, *seen]
+        self.around = self.senses.around
         """Everybody and everything that can be pointed at, nearest first."""
-        self.names = names_for(world, viewer, [*self.around, *also])
+        self._also = tuple(also)
+
+    @cached_property
+    def names(self) -> dict[EntityId, str]:
+        """What the viewer calls those around and mentioned."""
+        return names_for(self.world, self.me.id, [*self.around, *self._also])
 
     def name(self, entity: EntityId) -> str:
         """What the viewer calls `entity`, distinct among those around and mentioned."""

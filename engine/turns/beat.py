@@ -136,10 +136,9 @@ def _with_edits(beat: Beat, current: World) -> World:
 
 def _entry(happening: Happening, viewer: EntityId, grasp: Grasp, round_: int) -> NewBufferEntry:
     intent = happening.verdict.intent
-    perceived = as_perceived(intent, viewer, grasp).model_copy(update={"place": intent.place})
     after = happening.verdict.world.entities[viewer]
     return NewBufferEntry(
-        owner_id=viewer, timestamp=happening.at, location_id=after.place, round=round_, intent=perceived,
+        owner_id=viewer, timestamp=happening.at, location_id=after.place, round=round_, intent=as_perceived(intent, viewer, grasp),
         outcome=_outcome_for(viewer, intent, happening.verdict.outcome), grasp=grasp,
     )
 

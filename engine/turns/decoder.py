@@ -8,8 +8,8 @@ from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.mind.aliases import tokenize, vocabulary
 from engine.mind.handles import Handles
+from engine.mind.perception import reach
 from engine.prompts.judging import decode_prompt
-from engine.prompts.scene import Scene
 from engine.records.base import EntityId
 from engine.records.clean import clean
 from engine.records.intents import Intent, IntentType, Verb
@@ -49,8 +49,8 @@ class Decoder:
 
 def known_names(world: World, viewer: EntityId) -> dict[str, EntityId]:
     """What `viewer` may call itself and others in prose: of all it has an alias for, and of those around."""
-    me, scene = world.entities[viewer], Scene(world, viewer)
-    names = vocabulary(world, viewer, [*scene.around, *me.aliases])
+    me = world.entities[viewer]
+    names = vocabulary(world, viewer, [*reach(world, viewer).around, *me.aliases])
     own = me.attributes.get("name")
     return names | ({own.value: viewer} if own is not None and own.may_know(viewer) else {})
 

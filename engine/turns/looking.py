@@ -29,9 +29,7 @@ def look(world: World, actor: Entity, intent: Intent) -> Ruling:
         if seen.id == actor.id:
             held = ", ".join(token(i) for i in senses.carried)
             return Ruling(True, finding=f"in hand: {held}" if held else "nothing in hand", summary="looked over what was in hand")
-        in_sight = {*senses.here, *senses.things, *senses.carried, *(i for beyond in senses.beyond for i in beyond.seen)}
-        held_here = seen.holder in in_sight
-        if seen.id not in in_sight and not held_here:
+        if seen.id not in senses.around and seen.holder not in senses.around:
             return Ruling(False, f"{token(seen.id)} is not in sight")
         return Ruling(True, finding=_looks(seen))
     if (portal := world.portals.get(intent.portal or "")) is not None:
