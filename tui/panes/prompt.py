@@ -1,19 +1,24 @@
 """The prompt that the chosen entity would be sent now: sections, what was cut, how memories were chosen, and the exact text."""
 
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
+from textual.message import Message
 
+from engine.records.base import EntityId
 from tui.glyphs import REFUSED
 from tui.panes.pane import Pane, bar
+from tui.panes.receipts import POOL, RECEIPT, considered
 from tui.panes.rows import Row, RowList
 from tui.text import capital, paragraphs, plain
 
 if TYPE_CHECKING:
-    from engine.records.prompts import Prompt, Receipt
+    from engine.records.prompts import Prompt
 
 _BLANK = Row(Content(""))
 _BAR = 10
@@ -27,34 +32,74 @@ class PromptPane(Pane):
     HELP = """\
 What the chosen entity would be sent if it acted now, byte for byte. A preview changes nothing.
 
-First the sections with their share of the tokens, then what was cut and why, then how memories were chosen: the score of
-each, split into its parts, and those that just missed. **enter** on a section goes to its text.
+First the sections with their share of the tokens, then what was cut and why. **enter** on a section goes to its text.
+
+Then how memories were chosen: what memory was asked, who was in focus, and of each memory its place in the ranking and its
+score. The bar shows what the score is made of, a letter for each part. **enter** on a memory shows the numbers and how it was
+found; at the end, **enter** shows all that were looked at, those that did not go in too.
 """
 
-    BINDINGS = [Binding("enter", "pick", "Go to text", tooltip="Go to the text of this section", id="prompt-section")]
+    BINDINGS = [Binding("enter", "pick", "Open", tooltip="Go to the text of this section; numbers of this memory", id="prompt-section")]
+
+    @dataclass
+    class PoolWanted(Message):
+        """The reader wants to see all candidates: their accounts are needed."""
+
+        owner: EntityId
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._prompt: Prompt | None = None
+        self._called: Callable[[EntityId], str] = str
+        self._opened: set[str] = set()
+        self._texts: Mapping[str, str] = {}
 
     def compose(self) -> ComposeResult:
         """One list."""
         yield RowList(id="prompt-rows")
 
-    def draw(self, name: str, prompt: "Prompt") -> None:
-        """Show a prompt of the entity called `name`."""
-        self.entitle(plain(name), prompt.template)
-        self.rows.show(rows_of(prompt))
+    def draw(self, prompt: "Prompt", name: Callable[[EntityId], str]) -> None:
+        """Show a prompt. `name` is what its entity calls others."""
+        if self._prompt is None or self._prompt.entity != prompt.entity:
+            self._opened, self._texts = set(), {}
+        self._prompt, self._called = prompt, name
+        self.entitle(plain(self.view.name(prompt.entity)), prompt.template)
+        self._show()
+        if POOL in self._opened:
+            self.post_message(self.PoolWanted(prompt.entity))
+
+    def show_pool(self, texts: Mapping[str, str]) -> None:
+        """The accounts of the memories that were looked at, by their ids."""
+        self._texts = texts
+        self._show()
+
+    def _show(self) -> None:
+        if self._prompt is not None:
+            self.rows.show(rows_of(self._prompt, self._called, self._opened, self._texts))
 
     @on(RowList.Picked)
-    def _jump(self, event: RowList.Picked) -> None:
+    def _open(self, event: RowList.Picked) -> None:
         event.stop()
-        self.rows.cursor = "text:" + event.key.removeprefix("text:")
+        if event.key == POOL or event.key.startswith(RECEIPT):
+            self._opened ^= {event.key}
+            self._show()
+            if event.key in self._opened and event.key == POOL and self._prompt is not None:
+                self.post_message(self.PoolWanted(self._prompt.entity))
+        else:
+            self.rows.cursor = "text:" + event.key.removeprefix("text:")
 
 
-def rows_of(prompt: "Prompt") -> list[Row]:
+def rows_of(
+    prompt: "Prompt", name: Callable[[EntityId], str], opened: Collection[str] = (), texts: Mapping[str, str] | None = None,
+) -> list[Row]:
     """The whole pane, from the sum of tokens to the last line of text."""
     report = prompt.report
     room = max(report.context_window - report.reserved, 1)
     kept = (f", {report.reserved:,} for the answer", ".quiet")
     total = Content.assemble(bar(report.tokens / room, 2 * _BAR), f" {report.tokens:,} of {room:,} tokens", kept)
-    rows = [Row(total, lead=Content(" ")), _BLANK]
+    sign = Content.styled(f"{REFUSED} ", ".bad")
+    rows = [Row(Content.styled(f"Left out: {plain(problem)}", ".bad"), lead=sign) for problem in report.problems]
+    rows += [Row(total, lead=Content(" ")), _BLANK]
     most = max((section.tokens for section in prompt.sections), default=1) or 1
     for section in prompt.sections:
         why = f" {plain(section.why_empty)}" if section.why_empty and not section.text else ""
@@ -62,9 +107,8 @@ def rows_of(prompt: "Prompt") -> list[Row]:
         tail = Content.assemble(bar(section.tokens / most, _BAR), f"{section.tokens:>6,}")
         rows.append(Row(body, lead=Content(" "), tail=tail, key=section.key))
     rows += _cuts(prompt)
-    if report.receipts:
-        rows += [_BLANK, _head("Memories considered")]
-        rows += [receipt_row(receipt) for receipt in report.receipts]
+    if report.receipts or report.query or report.candidates:
+        rows += [_BLANK, _head("How memories were chosen"), *considered(report, name, opened, texts)]
     return rows + _text(prompt)
 
 
@@ -74,27 +118,14 @@ def _head(text: str) -> Row:
 
 def _cuts(prompt: "Prompt") -> list[Row]:
     report = prompt.report
-    rows = [Row(Content.styled(f"Left out: {plain(problem)}", ".bad"), lead=Content(" ")) for problem in report.problems]
+    told = {receipt.source: receipt.text for receipt in report.receipts}
     titles = {section.key: capital(plain(section.title).lower()) for section in prompt.sections}
-    if report.cuts:
-        rows += [_BLANK, _head("Cut")]
+    rows = [_BLANK, _head("Cut")] if report.cuts else []
     for cut in report.cuts:
-        body = Content.assemble(titles.get(cut.section, plain(cut.section)), (f"  {plain(cut.source)}: {plain(cut.reason)}", ".quiet"))
+        about = f"  {plain(told.get(cut.source, cut.source))}: {plain(cut.reason)}"
+        body = Content.assemble(titles.get(cut.section, plain(cut.section)), (about, ".quiet"))
         rows.append(Row(body, lead=Content.styled(f"{REFUSED} ", ".bad")))
     return rows
-
-
-def receipt_row(receipt: "Receipt") -> Row:
-    """One memory with its score in parts."""
-    mark, style = ("✓ ", ".good") if receipt.chosen else ("  ", ".quiet")
-    parts = (
-        ("recency", receipt.recency), ("importance", receipt.importance), ("meaning", receipt.cosine), ("words", receipt.words),
-        ("people", receipt.involved), ("neighbours", receipt.smoothed),
-    )
-    split = "  ".join(f"{name} {value:.2f}" for name, value in parts if abs(value) >= 0.005)
-    text = Content.styled(plain(receipt.text), ".deed" if receipt.chosen else ".quiet")
-    body = Content("\n").join([text, Content.styled(f"{split}  {plain(receipt.reason)}".strip(), ".quiet")])
-    return Row(body, lead=Content.assemble((mark, style), (f"{receipt.score:.2f}  ", style)))
 
 
 def _text(prompt: "Prompt") -> list[Row]:

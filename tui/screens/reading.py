@@ -233,9 +233,15 @@ class ReadingScreen(Screen[None]):
             self._stale_prompt = True
             return
         self._stale_prompt = False
-        self.prompt.draw(self.view.name(chosen), await game.preview(chosen))
+        prompt = await game.preview(chosen)
+        self.prompt.draw(prompt, lambda entity: game.name(entity, chosen))
+        problems, self._problems = self._problems, prompt.report.problems
+        if new := [problem for problem in self._problems if problem not in problems]:
+            self.say_problem(f"Left out of the prompt: {new[0]}")
 
     _stale_prompt = True
+    _problems: tuple[str, ...] = ()
+    """What was left out of the prompt that is shown."""
 
     @work(group="ledger", exclusive=True)
     async def read_ledger(self) -> None:
