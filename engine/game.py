@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.desk import MemoryDesk
 from engine.errors import CommandError, SaveError
 from engine.events import EngineEvent, Happened, Listener, PinChanged
 from engine.files.reader import read_world
@@ -85,6 +86,7 @@ class Game:
             store, world, actor, Decoder(parts.router), Referee(parts.router), parts.handoff, parts.emit
         )
         parts.actor = actor
+        parts.desk = MemoryDesk(store, lambda: simulation.world, parts.recall, parts.embedder, policies, parts.emit)
         return cls(path, store, world, policies, simulation, parts)
 
     async def close(self) -> None:
@@ -115,6 +117,11 @@ class Game:
     def meter(self) -> Meter:
         """Model calls and tokens since the save was opened."""
         return self._parts.meter
+
+    @property
+    def memory(self) -> MemoryDesk:
+        """What a person asks of memories and does to them by hand."""
+        return self._parts.desk
 
     # playing
     def listen(self, listener: Listener) -> None:
@@ -265,6 +272,7 @@ class _Parts:
     """What a game is made of besides its simulation."""
 
     actor: Actor
+    desk: MemoryDesk
 
     def __init__(self, store: Store, policies: Policies, sink: CallSink | None) -> None:
         self.meter = Meter()

@@ -16,6 +16,7 @@ _ADD = f"INSERT INTO handoff_runs (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?,
 OF_OWNER = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? ORDER BY seq DESC LIMIT ?"
 LAST = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? AND kind = ? ORDER BY seq DESC LIMIT 1"
 _GET = f"SELECT {_COLUMNS} FROM handoff_runs WHERE id = ?"
+REASONS = "SELECT id, round, reason FROM handoff_runs WHERE owner_id = ?"
 _LOG = "INSERT INTO run_log (run_id, seconds) VALUES (?, ?)"
 
 
@@ -68,6 +69,10 @@ class HandoffRepository:
         """One run."""
         rows = conn.execute(_GET, (key,)).fetchall()
         return _run(rows[0]) if rows else None
+
+    def reasons(self, conn: sqlite3.Connection, owner: EntityId) -> dict[RunId, tuple[int, str]]:
+        """Round and reason of each run of an entity, without the long texts of it."""
+        return {key: (number, reason) for key, number, reason in conn.execute(REASONS, (owner,))}
 
     def log_time(self, conn: sqlite3.Connection, run_id: RunId, seconds: float) -> None:
         """Note how long a run's model call took, in seconds of wall-clock time."""

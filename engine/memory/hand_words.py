@@ -1,0 +1,131 @@
+"""What a person writes into a memory, as it is kept: people by reference tokens, nothing a reader cannot see, no id."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from engine.errors import CommandError
+from engine.memory.handoff.content import outside_quotes, without_ids
+from engine.memory.text import bare
+from engine.mind.aliases import UNFAMILIAR, is_name, label_of, names_for, tokenize, true_names, vocabulary
+from engine.mind.perception import reach
+from engine.records.base import EntityId
+from engine.records.clean import one_line
+from engine.records.tokens import referred, token
+from engine.records.world import World
+
+LONGEST = 2000
+"""Characters of an account or a quote."""
+MOST_QUOTES = 20
+
+_YOU = re.compile(
+    r"\byou(?: (?P<verb>weren't|aren't|haven't|don't|were|are|have|do))?\b(?!['\u2019])|\b(?P<your>your)\b", re.IGNORECASE
+)
+_OWN_VERBS = {
+    "were": "was", "are": "is", "have": "has", "do": "does", "weren't": "wasn't", "aren't": "isn't", "haven't": "hasn't",
+    "don't": "doesn't",
+}  # fmt: skip
+_AT = re.compile(r"(?<![\w@{])@([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)")
+_ROW_ID = re.compile(r"(?<!\w)(?:buf|led|run|prop)-\d+(?!\w)")
+_TOKEN = re.compile(r"(\{\{e:[A-Za-z0-9_.-]+\}\})")
+_MARKS = " \t\"\u201c\u201d\u00ab\u00bb"
+
+
+def account(world: World, owner: EntityId, text: str, shown: Collection[EntityId] = ()) -> str:
+    """The account of a memory of `owner`, as it is kept.
+
+    People may be named as the owner calls them, as `you` for the owner, by their true names, by `@id` or by reference tokens.
+    `shown` are those whom the text named before it was edited: they are called as they were shown. What stands in quotation marks
+    stays as it is. Raises `CommandError` for text that cannot be kept.
+    """
+    line = one_line(text)
+    _check_length(line, "A memory")
+    _check_known(world, line)
+    names = names_known(world, owner, shown)
+
+    def worded(part: str) -> str:
+        part = _AT.sub(lambda found: token(found[1]) if found[1] in world.entities else found[0], part)
+        part = without_ids(tokenize(part, names), world.entities.keys(), world.entities.keys())
+        pieces = _TOKEN.split(part)
+        pieces[::2] = [_YOU.sub(lambda found: _own(found, owner), piece) for piece in pieces[::2]]
+        return "".join(pieces)
+
+    kept = outside_quotes(line, worded)
+    if not any(sign.isalnum() for sign in bare(kept)):
+        raise CommandError("A memory needs words.", "Write what happened, in a sentence or two.")
+    _check_ids(world, kept)
+    return kept
+
+
+def spoken(world: World, quotes: Sequence[str], held: Collection[str] = ()) -> tuple[str, ...]:
+    """Quotes as they are kept: one line each, blank ones left out, each once. Those in `held` stay as they were.
+
+    Raises `CommandError` for one that is too long or speaks in ids, and for too many.
+    """
+    found: dict[str, None] = {}
+    for quote in quotes:
+        line = quote if quote in held else one_line(quote).strip(_MARKS).replace("{{", "{")
+        if not any(sign.isalnum() for sign in line):
+            continue
+        if quote not in held:
+            _check_length(line, "A quote")
+            _check_ids(world, line, world.entities)
+        found[line] = None
+    if len(found) > MOST_QUOTES:
+        raise CommandError(f"A memory holds {MOST_QUOTES} quotes at the most.", "Keep those that matter.")
+    return tuple(found)
+
+
+def people(world: World, owner: EntityId, named: Sequence[EntityId], content: str) -> tuple[EntityId, ...]:
+    """Whom a memory involves: those named, then those its account speaks of, never the owner. Raises `CommandError`."""
+    for entity in named:
+        if entity not in world.entities:
+            raise CommandError(f'Nobody here has the id "{_short(entity)}".', "Choose one of the people or things of this world.")
+    return tuple(entity for entity in dict.fromkeys([*named, *referred(content)]) if entity != owner)
+
+
+def names_known(world: World, owner: EntityId, shown: Collection[EntityId] = ()) -> Mapping[str, EntityId]:
+    """What each name in a person's text means, for text about what `owner` remembers.
+
+    First whom the text named before, as it named them; then whom the owner knows or sees; then labels that fit only one, and true
+    names: the owner will read them as what it calls that one.
+    """
+    met = [entity for entity in (*world.entities[owner].aliases, *reach(world, owner).here, *shown) if entity in world.entities]
+    rest = [entity for entity in world.entities if entity not in set(met) and entity != owner]
+    labels: dict[str, list[EntityId]] = {}
+    for entity in rest:
+        labels.setdefault(label_of(world.entities[entity]), []).append(entity)
+    unique = {label: held[0] for label, held in labels.items() if len(held) == 1 and label != UNFAMILIAR}
+    true = {name: entity for entity, name in true_names(world, world.entities).items() if is_name(name)}
+    before = {name: entity for entity, name in names_for(world, owner, shown).items() if entity != owner}
+    return true | unique | vocabulary(world, owner, met) | before
+
+
+def _own(found: re.Match[str], owner: EntityId) -> str:
+    """`you were` as it is kept of the owner, who will read it as `you were` again."""
+    if found["your"]:
+        return f"{token(owner)}'s"
+    verb = found["verb"]
+    return token(owner) + (f" {_OWN_VERBS[verb.lower()]}" if verb else "")
+
+
+def _check_length(line: str, what: str) -> None:
+    if len(line) > LONGEST:
+        raise CommandError(f"{what} of {len(line)} characters is too long.", f"Keep it to {LONGEST}.")
+
+
+def _check_known(world: World, line: str) -> None:
+    for entity in referred(line):
+        if entity not in world.entities:
+            raise CommandError(f'Nobody here has the id "{_short(entity)}".', "Name people as they are called, or as `@id`.")
+
+
+def _check_ids(world: World, text: str, others: Collection[str] = ()) -> None:
+    """Refuse what is an id and cannot be an ordinary word: nobody in a world knows ids."""
+    odd = [key for key in (*world.places, *world.portals, *others) if not key.isalpha() and key in text]
+    found = _ROW_ID.search(text) or (odd and re.search(r"(?<![\w.{:-])(?:" + "|".join(map(re.escape, odd)) + r")(?![\w}-])", text))
+    if found:
+        raise CommandError(f'"{_short(found[0])}" is an id, and nobody in a world knows ids.', "Say it in words.")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "\u2026"
