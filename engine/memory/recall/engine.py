@@ -16,7 +16,8 @@ from engine.memory.recall.candidates import thirds
 from engine.memory.recall.chaining import chain, room_for_chain
 from engine.memory.recall.choosing import Choice, Chooser, Offer
 from engine.memory.recall.focus import focus
-from engine.memory.recall.query import Query, plain_query, scene_query
+from engine.memory.recall.query import Query, asked_query, scene_query
+from engine.memory.recall.names import known_names
 from engine.memory.recall.ranking import Features, Scores, score
 from engine.memory.recall.reading import Reading, known_of, read, take_in
 from engine.memory.recall.vectors import BUDGET, OwnerVectors, VectorCache
@@ -88,8 +89,11 @@ class RecallEngine:
         At most `policy.section_limit` entries and, with `budget`, as many tokens, best first. `query` asks in other words than
         the scene's. Never raises for trouble with the save or the embedder: it finds what it can and says what was missing.
         """
-        attention = self._focus(world, entity_id, entries)
-        asked = plain_query(query) if query is not None else scene_query(world, entity_id, entries, attention)
+        present = reach(world, entity_id).here
+        names = known_names(world, entity_id, present)
+        attention = focus(entity_id, entries, present, {n: e for n, e in names.items() if is_name(n) and e != entity_id}, self._policy)
+        asked = asked_query(query, names) if query is not None else scene_query(world, entity_id, entries, attention)
+        attention = asked.named or attention
         try:
             vectors, reading = await self._read(world, entity_id, attention, asked)
             if not len(vectors):
@@ -109,12 +113,6 @@ class RecallEngine:
             receipts=tuple(_receipts(world, entity_id, choice, ranked)),
             problems=problems,
         )
-
-    def _focus(self, world: World, owner: EntityId, entries: Sequence[BufferEntry]) -> tuple[EntityId, ...]:
-        present = reach(world, owner).here
-        met = dict.fromkeys([*world.entities[owner].aliases, *present])
-        named = {name: entity for name, entity in vocabulary(world, owner, met).items() if is_name(name)}
-        return focus(owner, entries, present, named, self._policy)
 
     async def _read(
         self, world: World, owner: EntityId, attention: tuple[EntityId, ...], asked: Query

@@ -1,15 +1,17 @@
 """The question that a scene puts to memory (DESIGN 8, item 1). Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.llm.stems import STOP_WORDS
+from engine.memory.recall.names import marked, tidy
 from engine.memory.text import bare
 from engine.mind.aliases import is_name, names_for, resolve_alias
 from engine.prompts.handoff import own_name
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry
+from engine.records.tokens import referred
 from engine.records.world import World
 
 _ENTRIES = 6
@@ -19,7 +21,6 @@ _TERMS = 24
 _ASKED = 12
 """Rarest of them that are asked for: more costs time and finds less (facts-recall 5)."""
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-_ORPHANS = re.compile(r"\s+(?=[,.;:!?])")
 
 
 class Query(NamedTuple):
@@ -32,6 +33,8 @@ class Query(NamedTuple):
     matched by id."""
     terms: tuple[str, ...]
     """Words that may find something, newest first."""
+    named: tuple[EntityId, ...] = ()
+    """Whom a person's question names, in its order."""
 
 
 def scene_query(world: World, owner: EntityId, entries: Sequence[BufferEntry], focus: Sequence[EntityId]) -> Query:
@@ -51,6 +54,15 @@ def plain_query(text: str, told: Sequence[str] = (), names: Iterable[str] = ()) 
     words = [word for line in (*reversed(told), text) for word in _WORD.findall(line.casefold())]
     terms = [word for word in dict.fromkeys(words) if len(word) > 2 and word not in STOP_WORDS]
     return Query(text, _masked(text, names), tuple(terms[:_TERMS]))
+
+
+def asked_query(text: str, names: Mapping[str, EntityId]) -> Query:
+    """A person's question to somebody's memory. `names` are those by which that somebody knows others and itself.
+
+    The names are taken out of the dense query and stay among the words; those whom they mean are given with it.
+    """
+    tokens = marked(text, names)
+    return plain_query(text)._replace(dense=tidy(bare(tokens)), named=referred(tokens))
 
 
 def rarest(terms: Sequence[str], counts: dict[str, int]) -> list[str]:
@@ -74,4 +86,4 @@ def _masked(text: str, names: Iterable[str]) -> str:
         return text
     pattern = "|".join(re.escape(name) if is_name(name) else f"(?i:{re.escape(name)})" for name in known)
     without = re.sub(rf"(?<!\w)(?:{pattern})(?:['\u2019]s)?(?!\w)", " ", text)
-    return _ORPHANS.sub("", " ".join(without.split())).strip(" ,;:")
+    return tidy(without)
