@@ -32,6 +32,7 @@ from engine.records.prompts import Recollection
 from engine.records.review import MemoryEdit, PendingProposal
 from engine.records.world import World
 from engine.storage.store import Store
+from engine.views import LedgerLine, ledger_line
 
 __all__ = ["ArchiveLine", "ArchivedMemoryLine", "ChunkLine", "MemoryDesk", "Provenance", "SourceLine"]
 
@@ -76,6 +77,11 @@ class MemoryDesk:
         if found is None:
             raise CommandError("There is no such memory.", "Choose one of the ledger or of its archive.")
         return provenance(self._world(), found)
+
+    async def lines(self, keys: Sequence[LedgerId]) -> dict[LedgerId, LedgerLine]:
+        """Memories of the ledger as their owners read them now. Those that are not there are left out."""
+        world = self._world()
+        return {entry.id: ledger_line(world, entry) for entry in await self._store.db.read(lambda conn: self._store.ledger.get(conn, keys))}
 
     async def recall(self, entity: EntityId, query: str | None = None) -> Recollection:
         """What would come to the mind of `entity` now, asked by the scene or by `query`, with all receipts."""

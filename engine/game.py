@@ -1,23 +1,17 @@
 """One open save, played: the only thing the screen and the command line hold on to."""
 
+import asyncio
 import sqlite3
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.assembly import Parts, assemble
 from engine.desk import MemoryDesk
-from engine.errors import CommandError, SaveError
-from engine.events import EngineEvent, Happened, Listener, PinChanged
+from engine.errors import CommandError
+from engine.events import EngineEvent, Happened, Listener, PinChanged, Trouble
 from engine.files.reader import read_world
-from engine.llm.hashing import Hash768
 from engine.llm.meter import Meter
-from engine.llm.observed import CallSink, Observed
-from engine.llm.protocol import LanguageModel
-from engine.llm.router import Router
-from engine.llm.storyteller import Storyteller
-from engine.memory.handoff.engine import HandoffEngine
-from engine.memory.recall.backfill import backfill
-from engine.memory.recall.engine import RecallEngine
+from engine.llm.observed import CallSink
 from engine.mind.aliases import is_name
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import tell
@@ -28,17 +22,16 @@ from engine.records.policies import Policies
 from engine.records.prompts import Prompt
 from engine.records.world import World
 from engine.storage.store import Store
-from engine.turns.actor import Actor
-from engine.turns.decoder import Decoder
-from engine.turns.referee import Referee
 from engine.turns.schedule import with_sleepers
-from engine.turns.simulation import RoundReport, SimulationManager
+from engine.turns.simulation import RoundReport
 from engine.views import BufferView, LedgerLine, Sizes, StoryLine, called, ledger_line, lived_through, narrated
 from engine.world.access import is_awake
 
 __all__ = ["BufferView", "Game", "LedgerLine", "RoundReport", "Sizes", "StoryLine"]
 
 _LONGEST_ALIAS = 60
+_AT_ONCE_EMBEDDED = 2_000
+"""Memories that the built-in embedder embeds while a save is opened: under half a second."""
 _AT_ONCE = frozenset({"look", "wake"})
 """Verbs of a player that need no round."""
 
@@ -46,51 +39,69 @@ _AT_ONCE = frozenset({"look", "wake"})
 class Game:
     """An open save with its world, minds and models. Close it when done; one game per save at a time."""
 
-    def __init__(self, path: Path, store: Store, world: World, policies: Policies, simulation: SimulationManager, parts: "_Parts") -> None:
-        self._path, self._store, self._policies = path, store, policies
-        self._simulation, self._parts = simulation, parts
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store, self._simulation = parts, parts.store, parts.simulation
         self._played: EntityId | None = None
+        self._embedding: asyncio.Task[int] | None = None
+        self._embedded = 0
 
     @classmethod
     async def create(cls, world: Path, save: Path, seed: int | None = None, sink: CallSink | None = None) -> "Game":
-        """Start a new save from world files. `sink` is shown every model call. Raises `WorldFileError`, `SaveError`."""
+        """Start a new save from world files. `sink` is shown every model call. Raises `WorldFileError`, `SaveError`, and as `open`."""
         authored = read_world(world)
         if seed is not None:
             authored = authored.model_copy(update={"world": authored.world.model_copy(update={"seed": seed})})
         authored = authored.model_copy(update={"world": with_sleepers(authored.world)})
-        store = await Store.create(save, authored)
-        return await cls._assemble(save, store, sink)
+        return await cls._begun(await Store.create(save, authored), sink, None)
 
     @classmethod
-    async def open(cls, save: Path, sink: CallSink | None = None) -> "Game":
-        """Go on with a save. Raises `SaveError`, `SaveLockedError`."""
-        return await cls._assemble(save, await Store.open(save), sink)
+    async def open(
+        cls, save: Path, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False
+    ) -> "Game":
+        """Go on with a save; `listener` hears everything from the first moment on. With `read_only` nothing in the save is changed, and
+        playing it raises `SaveError`. Raises `SaveError`, `SaveLockedError`; `SettingsError` and `ModelError` when the embedder that is
+        set cannot be had.
+        """
+        return await cls._begun(await Store.open(save, read_only=read_only), sink, listener)
 
     @classmethod
-    async def _assemble(cls, path: Path, store: Store, sink: CallSink | None) -> "Game":
+    async def _begun(cls, store: Store, sink: CallSink | None, listener: Listener | None) -> "Game":
+        game = cls(await assemble(store, sink, listener))
         try:
-            try:
-                world = await store.db.read(store.worlds.load)
-            except (ValueError, KeyError, TypeError) as error:
-                raise SaveError(f"{path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
-            policies = await store.db.read(store.worlds.policies)
-            lore = await store.db.read(store.worlds.lore)
-            parts = _Parts(store, policies, sink)
-            for agent in world.agents():
-                await backfill(store, parts.embedder, agent.id)
+            if not store.db.read_only:
+                await game._begin_embedding()
         except BaseException:
-            await store.close()
+            await game.close()
             raise
-        actor = Actor(store, parts.router, parts.recall, policies, lore)
-        simulation = SimulationManager(
-            store, world, actor, Decoder(parts.router), Referee(parts.router), parts.handoff, parts.emit
-        )
-        parts.actor = actor
-        parts.desk = MemoryDesk(store, lambda: simulation.world, parts.recall, parts.embedder, policies, parts.emit)
-        return cls(path, store, world, policies, simulation, parts)
+        return game
+
+    async def _begin_embedding(self) -> None:
+        """Embed what has no vector of the present embedder: a little of it at once with the built-in one, else beside play."""
+        parts = self._parts
+        if parts.embedder.name == "hash768" and await parts.job.missing() <= _AT_ONCE_EMBEDDED:
+            self._embedded = await parts.job.run()
+        else:
+            self._embedding = asyncio.create_task(parts.job.run(), name="otherminds-embedding")
+            self._embedding.add_done_callback(self._embedding_ended)
+
+    def _embedding_ended(self, task: "asyncio.Task[int]") -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._parts.emit(Trouble(text=f"Memories could not be embedded: {error}"))
+
+    async def embedded(self) -> int:
+        """Wait until all memories have a vector of the present embedder, or it fails. Returns how many got one since the save was
+        opened."""
+        if self._embedding is not None:
+            await asyncio.wait({self._embedding})
+            if not self._embedding.cancelled() and self._embedding.exception() is None:
+                return self._embedded + self._embedding.result()
+        return self._embedded
 
     async def close(self) -> None:
         """Finish the running transaction and give the save back. Safe to call twice."""
+        if self._embedding is not None:
+            self._embedding.cancel()
+            await asyncio.wait({self._embedding})
         await self._store.close()
 
     @property
@@ -101,17 +112,22 @@ class Game:
     @property
     def policies(self) -> Policies:
         """The world's policies."""
-        return self._policies
+        return self._parts.policies
 
     @property
     def path(self) -> Path:
         """The save file."""
-        return self._path
+        return self._store.db.path
 
     @property
     def model_name(self) -> str:
         """Who speaks for the characters: `storyteller`."""
         return self._parts.router.model("actor").name
+
+    @property
+    def embedder_name(self) -> str:
+        """What makes the vectors: `hash768`."""
+        return self._parts.embedder.name
 
     @property
     def meter(self) -> Meter:
@@ -266,24 +282,3 @@ class Game:
 def _can_be_called(alias: str) -> bool:
     """Whether an alias can be told from ordinary words: a name, several words, or a script without capitals."""
     return is_name(alias) or len(alias.split()) > 1 or alias[0].lower() == alias[0].upper()
-
-
-class _Parts:
-    """What a game is made of besides its simulation."""
-
-    actor: Actor
-    desk: MemoryDesk
-
-    def __init__(self, store: Store, policies: Policies, sink: CallSink | None) -> None:
-        self.meter = Meter()
-        self.listeners: list[Listener] = []
-        model: LanguageModel = Observed(Storyteller(), self.meter)
-        self.router = Router(Observed(model, sink) if sink else model)
-        self.embedder = Hash768()
-        self.recall = RecallEngine(store, self.embedder, policies)
-        self.handoff = HandoffEngine(store, self.router, self.embedder, policies, self.emit, time.perf_counter)
-
-    def emit(self, event: EngineEvent) -> None:
-        """Tell everybody who listens."""
-        for listener in self.listeners:
-            listener(event)

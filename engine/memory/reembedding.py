@@ -55,8 +55,9 @@ class EmbeddingJob:
         finally:
             for owner in owners:
                 self._forget(owner)
-        while await self._store.db.write(partial(self._store.embeddings.drop_others, model=self._embedder.name, limit=_DROPPED)):
-            pass
+        if (await self._store.db.read(self._store.embeddings.models)).keys() - {self._embedder.name}:
+            while await self._store.db.write(partial(self._store.embeddings.drop_others, model=self._embedder.name, limit=_DROPPED)):
+                pass
         return done
 
     async def _next(self, after: int) -> list[tuple[int, str, EntityId]]:

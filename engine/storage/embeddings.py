@@ -36,7 +36,8 @@ WHERE entry.seq > ? AND NOT EXISTS (
 _COUNT_MISSING = """
 SELECT (SELECT count(*) FROM ledger_entries) - (SELECT count(*) FROM embeddings WHERE owner_kind = 'ledger' AND model = ?)
 """
-_MODELS = "SELECT model, max(dim), count(*) FROM embeddings GROUP BY model ORDER BY model"
+_MODELS = "SELECT model, count(*) FROM embeddings GROUP BY model ORDER BY model"
+_DIM = "SELECT dim FROM embeddings WHERE model = ? LIMIT 1"
 _DROP_OTHERS = "DELETE FROM embeddings WHERE seq IN (SELECT seq FROM embeddings WHERE model <> ? LIMIT ?)"
 _OF_ENTRIES = "SELECT id, vector FROM embeddings WHERE owner_kind = 'ledger' AND model = ? AND id IN (%s)"
 
@@ -89,7 +90,8 @@ class EmbeddingRepository:
 
     def models(self, conn: sqlite3.Connection) -> dict[str, tuple[int, int]]:
         """Which models have embedded something here, with the length of their vectors and how many there are."""
-        return {model: (dim, count) for model, dim, count in conn.execute(_MODELS)}
+        found = conn.execute(_MODELS).fetchall()
+        return {model: (int(conn.execute(_DIM, (model,)).fetchone()[0]), count) for model, count in found}
 
     def drop_others(self, conn: sqlite3.Connection, model: str, limit: int) -> int:
         """Delete up to `limit` vectors of other models. Returns how many."""

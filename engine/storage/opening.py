@@ -2,6 +2,7 @@
 
 import sqlite3
 import stat
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -65,6 +66,12 @@ def open_save(path: Path, *, create: bool = False, read_only: bool = False) -> O
         if isinstance(error, sqlite3.Error):
             raise explained(error, path) from error
         raise
+
+
+def version_in(path: Path) -> int:
+    """The version of the tables in a save, which is only read. Raises `SaveError`."""
+    with closing(open_save(path, read_only=True)) as opened:
+        return version_of(opened.conn)
 
 
 def explained(error: Exception, path: Path) -> SaveError:

@@ -15,6 +15,7 @@ _ADD = f"INSERT INTO proposals (seq, {_COLUMNS}, owner_id, kind) VALUES (?, ?, ?
 _REPLACE = "UPDATE proposals SET proposal_json = ?, verdicts_json = ? WHERE id = ?"
 _ALL = f"SELECT {_COLUMNS} FROM proposals ORDER BY seq"
 _OF_OWNER = f"SELECT {_COLUMNS} FROM proposals WHERE owner_id = ?"
+_OWNERS = "SELECT owner_id FROM proposals"
 _REMOVE = "DELETE FROM proposals WHERE id = ?"
 
 
@@ -46,6 +47,10 @@ class ProposalRepository:
     def all(self, conn: sqlite3.Connection) -> list[PendingProposal]:
         """Everything that waits, in the order it was proposed."""
         return [_pending(row) for row in conn.execute(_ALL)]
+
+    def owners(self, conn: sqlite3.Connection) -> frozenset[EntityId]:
+        """Minds in which something waits."""
+        return frozenset(owner for (owner,) in conn.execute(_OWNERS))
 
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId) -> PendingProposal | None:
         """What waits in one mind, if anything."""

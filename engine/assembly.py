@@ -1,0 +1,68 @@
+"""What a game is made of, and how its parts get hold of each other."""
+
+import time
+
+from engine.desk import MemoryDesk
+from engine.errors import SaveError
+from engine.events import EngineEvent, Listener
+from engine.llm.hashing import Hash768
+from engine.llm.meter import Meter
+from engine.llm.observed import CallSink, Observed
+from engine.llm.protocol import Embedder, LanguageModel
+from engine.llm.router import Router
+from engine.llm.storyteller import Storyteller
+from engine.memory.handoff.engine import HandoffEngine
+from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import EmbeddingJob
+from engine.records.authored import LoreItem
+from engine.records.policies import Policies
+from engine.records.world import World
+from engine.storage.store import Store
+from engine.turns.actor import Actor
+from engine.turns.decoder import Decoder
+from engine.turns.referee import Referee
+from engine.turns.simulation import SimulationManager
+
+__all__ = ["Parts", "assemble"]
+
+
+class Parts:
+    """The parts of one game over an open save."""
+
+    def __init__(
+        self, store: Store, world: World, policies: Policies, lore: tuple[LoreItem, ...], embedder: Embedder, sink: CallSink | None,
+        listener: Listener | None,
+    ) -> None:
+        self.store, self.policies, self.embedder = store, policies, embedder
+        self.meter = Meter()
+        self.listeners: list[Listener] = [listener] if listener else []
+        model: LanguageModel = Observed(Storyteller(), self.meter)
+        self.router = Router(Observed(model, sink) if sink else model)
+        self.recall = RecallEngine(store, embedder, policies)
+        self.handoff = HandoffEngine(store, self.router, embedder, policies, self.emit, time.perf_counter)
+        self.actor = Actor(store, self.router, self.recall, policies, lore)
+        self.simulation = SimulationManager(
+            store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit
+        )
+        self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, policies, self.emit)
+        self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
+
+    def emit(self, event: EngineEvent) -> None:
+        """Tell everybody who listens."""
+        for listener in self.listeners:
+            listener(event)
+
+
+async def assemble(store: Store, sink: CallSink | None, listener: Listener | None) -> Parts:
+    """The parts of the game in an open save, which is closed when that fails. Raises `SaveError`, `ModelError`, `SettingsError`."""
+    try:
+        try:
+            world = await store.db.read(store.worlds.load)
+        except (ValueError, KeyError, TypeError) as error:
+            raise SaveError(f"{store.db.path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
+        policies = await store.db.read(store.worlds.policies)
+        lore = await store.db.read(store.worlds.lore)
+        return Parts(store, world, policies, lore, Hash768(), sink, listener)
+    except BaseException:
+        await store.close()
+        raise
