@@ -167,6 +167,8 @@ class Chunk(Record):
     """The ledger entry that this chunk rewrites instead of adding one."""
     version: int = Field(default=0, ge=0)
     """Version of that entry as read: commit refuses when it has changed since. 0 for a new entry."""
+    by_hand: bool = False
+    """Whether a person has changed it while it waited."""
 
 
 class Proposal(Record):
@@ -178,6 +180,9 @@ class Proposal(Record):
     report: TriggerReport
     candidates: tuple[BufferEntry, ...]
     """As read. Commit refuses when one of them has changed since. Empty for a compression."""
+    pool: tuple[BufferId, ...] = ()
+    """Everything that could have been handed over when it was made: the candidates, what the checks left undecided, and what did
+    not fit into the call. Empty for a compression."""
     memories: tuple[LedgerEntry, ...] = ()
     """The memories that a compression would consolidate, as read. Empty for a handoff."""
     chunks: tuple[Chunk, ...]
@@ -194,6 +199,8 @@ class Proposal(Record):
     """What the checks dropped, for people."""
     seconds: float = 0.0
     """Wall-clock time of the call. Goes to the run log only."""
+    decision: Decision = "auto"
+    """Who decided on it; goes to its run."""
 
 
 class HandoffRun(Record):

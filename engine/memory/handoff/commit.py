@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.errors import HandoffError
+from engine.events import HandoffCommitted
 from engine.memory.text import plain
 from engine.records.base import BufferId, LedgerId, PlaceId, RunId
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, LedgerEntry, Mode, NewLedgerEntry, Proposal
@@ -21,6 +22,16 @@ class Committed(NamedTuple):
     promoted: tuple[BufferId, ...]
     forgotten: tuple[BufferId, ...]
     pinned: tuple[BufferId, ...]
+    gone: tuple[LedgerId, ...] = ()
+    """Ledger entries that left the ledger: of a compression only."""
+
+    @property
+    def event(self) -> HandoffCommitted:
+        """What tells of it."""
+        return HandoffCommitted(
+            entity=self.run.owner_id, run=self.run, ledger=self.ledger, promoted_ids=self.promoted,
+            forgotten_ids=self.forgotten, pinned_ids=self.pinned,
+        )
 
 
 class _Fates(NamedTuple):
@@ -36,7 +47,7 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
 
     Raises `HandoffError` when a candidate, or a ledger entry that a chunk rewrites, is no longer as it was read.
     """
-    _check_unchanged(conn, store, proposal)
+    check_unchanged(conn, store, proposal)
     holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
     fates, chunks = _fates(proposal, holding), _news(conn, store, proposal)
     run = store.handoffs.add(conn, _run(world, proposal, fates, [chunk for chunk, _ in chunks]))
@@ -56,6 +67,21 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     store.handoffs.log_time(conn, run.id, proposal.seconds)
     promoted, forgotten, pinned = (tuple(e.id for e in part) for part in (fates.promoted, fates.forgotten, fates.pinned))
     return Committed(run, tuple(written), promoted, forgotten, pinned)
+
+
+def check_unchanged(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> None:
+    """Raise `HandoffError` when a moment or a memory that a proposal is made of, or a ledger entry that a chunk rewrites, is no longer
+    as it was read."""
+    now = {entry.id: entry for entry in store.buffer.of_owner(conn, proposal.owner_id)}
+    changed = sum(now.get(entry.id) != entry for entry in proposal.candidates)
+    rewritten = [chunk.updates for chunk in proposal.chunks if chunk.updates]
+    held = {entry.id: entry for entry in store.ledger.get(conn, [*rewritten, *(memory.id for memory in proposal.memories)])}
+    changed += sum(held.get(memory.id) != memory for memory in proposal.memories)
+    versions = {key: entry.version for key, entry in held.items()}
+    changed += sum(versions.get(chunk.updates) != chunk.version for chunk in proposal.chunks if chunk.updates)
+    if changed:
+        what = "One memory was" if changed == 1 else f"{changed} memories were"
+        raise HandoffError(f"{what} changed while the handoff was being decided.", "Nothing was written; the next round tries again.")
 
 
 def event_span(entries: Sequence[BufferEntry]) -> tuple[BufferEntry, BufferEntry]:
@@ -79,17 +105,6 @@ def event_mode(entries: Sequence[BufferEntry]) -> Mode:
     if counted["done"] == counted["said"] == 0:
         return "thought"
     return "said" if counted["said"] > counted["done"] else "done"
-
-
-def _check_unchanged(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> None:
-    now = {entry.id: entry for entry in store.buffer.of_owner(conn, proposal.owner_id)}
-    changed = [entry.id for entry in proposal.candidates if now.get(entry.id) != entry]
-    versions = {entry.id: entry.version for entry in store.ledger.get(conn, [c.updates for c in proposal.chunks if c.updates])}
-    stale = [chunk.updates for chunk in proposal.chunks if chunk.updates and versions.get(chunk.updates) != chunk.version]
-    if changed or stale:
-        count = len(changed) + len(stale)
-        what = "One memory was" if count == 1 else f"{count} memories were"
-        raise HandoffError(f"{what} changed while the handoff was being decided.", "Nothing was written; the next round tries again.")
 
 
 def _news(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> list[tuple[Chunk, bytes]]:
@@ -126,7 +141,7 @@ def _run(world: World, proposal: Proposal, fates: _Fates, chunks: Sequence[Chunk
         reason=proposal.report.reason, status="committed", candidate_ids=tuple(entry.id for entry in proposal.candidates),
         prompt=proposal.prompt, reply=proposal.reply, model=proposal.model, template=proposal.template, notes=proposal.notes,
         added=len(chunks) - updated, updated=updated, promoted=len(fates.promoted), forgotten=len(fates.forgotten),
-        pinned=len(fates.pinned),
+        pinned=len(fates.pinned), decision=proposal.decision,
     )
 
 
@@ -144,9 +159,24 @@ def _write(
     new = NewLedgerEntry(
         owner_id=proposal.owner_id, timestamp=first.timestamp, ended=last.timestamp, location_id=event_place(told),
         involved_entity_ids=chunk.involved_entity_ids, content=chunk.content, quotes=chunk.quotes,
-        importance=chunk.importance, mode=event_mode(told), run_id=run_id, origin="handoff", created_round=world.round,
+        importance=chunk.importance, mode=event_mode(told), run_id=run_id, origin="hand" if chunk.by_hand else "handoff",
+        created_round=world.round,
     )
+    for held in store.ledger.get(conn, [chunk.updates] if chunk.updates else []):
+        new = _going_on(new, held, sourceless=not earlier)
     text = plain(chunk.content, chunk.quotes)
     if chunk.updates:
         return store.ledger.rewrite(conn, chunk.updates, new, own, text)
     return store.ledger.add(conn, new, own, text)
+
+
+def _going_on(new: NewLedgerEntry, held: LedgerEntry, *, sourceless: bool) -> NewLedgerEntry:
+    """A rewriting keeps what the entry knows beyond its events: its span, a hand's protection, the place and mode of one that was
+    never made of events."""
+    return new.model_copy(
+        update={
+            "timestamp": min(new.timestamp, held.timestamp), "ended": max(new.ended, held.ended),
+            "origin": "hand" if held.origin == "hand" else new.origin,
+            "location_id": held.location_id if sourceless else new.location_id, "mode": held.mode if sourceless else new.mode,
+        }
+    )

@@ -3,13 +3,15 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from typing import Literal
 
 from engine.errors import HandoffError, OthermindsError
-from engine.events import HandoffCommitted, HandoffFailed, Listener
+from engine.events import HandoffFailed, Listener
 from engine.llm.protocol import Embedder
 from engine.llm.router import Router
 from engine.memory.handoff.commit import commit
 from engine.memory.handoff.proposing import Attempt, ProposalError, Proposer
+from engine.memory.handoff.review import Kind, Review
 from engine.records.base import EntityId
 from engine.records.memory import HandoffRun, Partition, Proposal, TriggerReport
 from engine.records.policies import Policies
@@ -25,6 +27,10 @@ class HandoffEngine:
 
     `propose` and `commit` are apart, so that a person can look in between. No model is called inside a transaction, and
     whatever fails leaves the world's rows as they were. `timer` gives wall-clock seconds for the run log.
+
+    `review_mode` says whether `run_all` commits (`auto`) or lets proposals wait for a person (`ask`), and may change at any time:
+    what waits goes on waiting until it is decided on, and in its mind nothing else is proposed until then. `review` is what the
+    person does to proposals.
     """
 
     def __init__(
@@ -32,6 +38,8 @@ class HandoffEngine:
     ) -> None:
         self._store, self._policy, self._emit = store, policies.handoff, emit
         self._proposer = Proposer(store, router, embedder, policies.handoff, emit, timer or (lambda: 0.0))
+        self.review_mode: Literal["auto", "ask"] = policies.handoff.review
+        self.review = Review(store, embedder, policies.handoff, emit, {"handoff": Kind(commit, self._proposer.redraft)})
 
     async def due(self, world: World, entity_id: EntityId) -> tuple[TriggerReport, Partition]:
         """What the trigger says of an entity between two rounds, and its buffer split at the watermark. Changes nothing."""
@@ -39,7 +47,7 @@ class HandoffEngine:
         return self._proposer.judge(world, seen, world.round)
 
     async def propose(self, world: World, entity_id: EntityId) -> Proposal | None:
-        """What a handoff of this entity would do now, or None when none is due. Writes nothing.
+        """What a handoff of this entity would do now, or None when none is due or another waits for a person. Writes nothing.
 
         Raises `ProposalError` when the model, its reply or the embedder fails.
         """
@@ -51,18 +59,14 @@ class HandoffEngine:
         """Write a proposal in one transaction and tell of it. Raises `HandoffError` when the memories it was made of, or rewrites,
         have changed since; then nothing is written."""
         done = await self._store.db.write(lambda conn: commit(conn, self._store, world, proposal))
-        self._emit(
-            HandoffCommitted(
-                entity=proposal.owner_id, run=done.run, ledger=done.ledger, promoted_ids=done.promoted,
-                forgotten_ids=done.forgotten, pinned_ids=done.pinned,
-            )
-        )
+        self._emit(done.event)
         return done.run
 
     async def run_all(self, world: World) -> tuple[HandoffRun, ...]:
         """The handoffs at the start of round `world.round`: proposals side by side, commits in the fixed order of agents.
 
-        A run that fails is recorded and told of; the others go on. Cancelled, it leaves no proposal behind.
+        A run that fails is recorded and told of; the others go on. Proposals that are left for a person are no runs yet.
+        Cancelled, it leaves no proposal behind but those that were told of.
         """
         seen = await self._proposer.look([agent.id for agent in world.agents()])
         attempts = [attempt for one in seen if (attempt := self._proposer.begin(world, one, world.round - 1))]
@@ -89,21 +93,27 @@ class HandoffEngine:
             return error
 
     async def _finish(self, world: World, attempt: Attempt, outcome: Proposal | ProposalError) -> list[HandoffRun]:
-        """Commit a proposal, or record its failure; then go on with what did not fit into one call."""
-        runs = [await self._settle(world, attempt, outcome)]
-        while runs[-1].status == "committed" and not attempt.whole and len(runs) < _MOST_SLICES:
+        """Commit a proposal, record its failure or leave it for a person; then go on with what did not fit into one call."""
+        runs: list[HandoffRun] = []
+        while run := await self._settle(world, attempt, outcome):
+            runs.append(run)
+            if run.status == "failed" or attempt.whole or len(runs) == _MOST_SLICES:
+                break
             [seen] = await self._proposer.look([attempt.owner])
-            following = self._proposer.begin(world, seen, world.round - 1)
+            following = self._proposer.following(seen, attempt)
             if following is None:
                 break
-            attempt = following
-            runs.append(await self._settle(world, attempt, await self._outcome(world, attempt)))
+            attempt, outcome = following, await self._outcome(world, following)
         return runs
 
-    async def _settle(self, world: World, attempt: Attempt, outcome: Proposal | ProposalError) -> HandoffRun:
+    async def _settle(self, world: World, attempt: Attempt, outcome: Proposal | ProposalError) -> HandoffRun | None:
+        """The run, committed or failed; None when the proposal waits for a person."""
         if isinstance(outcome, ProposalError):
             return await self._record(world, attempt, outcome)
         try:
+            if self.review_mode == "ask":
+                await self.review.wait(world, outcome)
+                return None
             return await self.commit(world, outcome)
         except HandoffError as error:
             return await self._record(world, attempt, error)

@@ -10,7 +10,7 @@ from engine.llm.protocol import Embedder, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.memory.embedding import embedded
-from engine.memory.handoff.selection import Brief, select
+from engine.memory.handoff.selection import Brief, Selection, select
 from engine.memory.handoff.slicing import Slice, first_slice
 from engine.memory.handoff.trigger import check_handoff_trigger
 from engine.memory.handoff.updating import let_go, with_updates
@@ -19,13 +19,16 @@ from engine.memory.text import plain
 from engine.mind.aliases import vocabulary
 from engine.mind.voice import events_section
 from engine.prompts.handoff import own_name, people_of
-from engine.records.base import EntityId
+from engine.records.base import BufferId, EntityId
 from engine.records.clean import clean
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, Partition, Proposal, TriggerReport
 from engine.records.policies import HandoffPolicy
 from engine.records.wire import HandoffReply
 from engine.records.world import World
 from engine.storage.store import Store
+
+_STRIDE = 1_000_003
+"""From the seed of one attempt to that of the next: odd, and larger than the seeds that people choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Seen:
     entries: list[BufferEntry]
     last: HandoffRun | None
     last_outward: int
+    waiting: bool
+    """Whether a proposal waits for a person."""
 
 
 @dataclass(slots=True)
@@ -45,6 +50,11 @@ class Attempt:
     owner: EntityId
     report: TriggerReport
     candidates: tuple[BufferEntry, ...]
+    """All that is still to be handed over; once a call is made, what it was about."""
+    pool: tuple[BufferId, ...]
+    """All that was to be handed over when this began, in slices or at once."""
+    handed: frozenset[BufferId] = frozenset()
+    """What earlier slices were about."""
     prompt: str = ""
     reply: str = ""
     model: str = ""
@@ -77,10 +87,11 @@ class Proposer:
         store = self._store
 
         def read(conn: sqlite3.Connection) -> list[Seen]:
+            waiting = store.proposals.owners(conn)
             return [
                 Seen(
                     owner, store.buffer.of_owner(conn, owner), store.handoffs.last(conn, owner),
-                    store.story.last_outward_round(conn, owner),
+                    store.story.last_outward_round(conn, owner), owner in waiting,
                 )
                 for owner in owners
             ]
@@ -98,19 +109,35 @@ class Proposer:
         return report, partition(seen.entries, world.now, self._policy, report.trigger)
 
     def begin(self, world: World, seen: Seen, rounds: int) -> Attempt | None:
-        """The attempt that is due, if any: none without a trigger or when nothing new has become a candidate."""
-        if not any(is_new(entry) for entry in seen.entries):
+        """The attempt that is due, if any: none without a trigger, when nothing new has become a candidate, or while a proposal waits."""
+        if seen.waiting or not any(is_new(entry) for entry in seen.entries):
             return None
         report, parts = self.judge(world, seen, rounds)
-        fresh = sum(is_new(entry) for entry in parts.candidates)
+        fresh = [entry.id for entry in parts.candidates if is_new(entry)]
         if report.trigger == "none" or not fresh or self._too_soon(world, seen, report, fresh):
             return None
-        return Attempt(seen.owner, report, parts.candidates)
+        return Attempt(seen.owner, report, parts.candidates, tuple(entry.id for entry in parts.candidates))
 
-    def _too_soon(self, world: World, seen: Seen, report: TriggerReport, fresh: int) -> bool:
-        """Whether a soft trigger can wait for more candidates, because a handoff has just been committed."""
-        last = seen.last
-        if report.trigger != "voluntary" or last is None or last.status != "committed" or fresh >= self._policy.batch:
+    def following(self, seen: Seen, attempt: Attempt) -> Attempt | None:
+        """What is left of a pool after a slice of it was committed: what no slice was about, and threads that slices left pinned.
+        None when nothing of it is new."""
+        handed = attempt.handed.union(entry.id for entry in attempt.candidates)
+        pool = set(attempt.pool)
+        rest = tuple(
+            entry for entry in seen.entries
+            if entry.id in pool and entry.pinned != "hand" and (entry.id not in handed or not is_new(entry))
+        )
+        if not any(is_new(entry) for entry in rest):
+            return None
+        return Attempt(attempt.owner, attempt.report, rest, attempt.pool, handed)
+
+    def _too_soon(self, world: World, seen: Seen, report: TriggerReport, fresh: Sequence[BufferId]) -> bool:
+        """Whether a handoff can wait for more candidates: any, when a person has rejected what there was; a soft one, when a
+        handoff has just been committed."""
+        last, batch = seen.last, self._policy.batch
+        if last is not None and last.decision == "rejected":
+            return len(set(fresh) - set(last.candidate_ids)) < batch
+        if report.trigger != "voluntary" or last is None or last.status != "committed" or len(fresh) >= batch:
             return False
         return world.round - last.round < self._policy.idle_rounds
 
@@ -121,7 +148,8 @@ class Proposer:
         )
         started = self._timer()
         try:
-            proposal = await self._decide(world, attempt, started)
+            proposal = await self._draft(world, attempt, 0)
+            vectors = await embedded(self._embedder, [plain(chunk.content, chunk.quotes) for chunk in proposal.chunks])
         except SaveError:
             raise
         except OthermindsError as error:
@@ -129,54 +157,99 @@ class Proposer:
                 attempt.reply = clean(error.reply)
             attempt.seconds = self._timer() - started
             raise ProposalError(error, attempt) from error
+        attempt.seconds = self._timer() - started
         for chunk in proposal.chunks:
             self._emit(ChunkDecided(entity=attempt.owner, chunk=chunk))
-        return proposal
+        return proposal.model_copy(
+            update={"vectors": tuple(vector.tobytes() for vector in vectors), "seconds": attempt.seconds}
+        )
 
-    async def _decide(self, world: World, attempt: Attempt, started: float) -> Proposal:
+    async def redraft(self, world: World, proposal: Proposal, index: int | None, attempt: int) -> Proposal:
+        """A proposal with one chunk asked for anew, which may become several, or all of it. Without vectors.
+
+        Each `attempt` has a seed of its own. Raises `ModelError` and `HandoffError` as drafting does.
+        """
+        started = self._timer()
+        if index is None:
+            [seen] = await self.look([proposal.owner_id])
+            pool = set(proposal.pool)
+            entries = tuple(entry for entry in seen.entries if entry.id in pool and entry.pinned != "hand")
+            drafted = await self._draft(world, Attempt(proposal.owner_id, proposal.report, entries, proposal.pool), attempt)
+        else:
+            drafted = await self._redraft(world, proposal, index, attempt)
+        return drafted.model_copy(update={"seconds": proposal.seconds + self._timer() - started})
+
+    async def _redraft(self, world: World, proposal: Proposal, index: int, attempt: int) -> Proposal:
+        sources = set(proposal.chunks[index].source_ids)
+        entries = tuple(entry for entry in proposal.candidates if entry.id in sources)
+        began = Attempt(proposal.owner_id, proposal.report, entries, tuple(entry.id for entry in entries))
+        selection = await self._ask(world, began, attempt)
+        if not began.whole:
+            raise HandoffError("The moments of this part do not fit into the window of the handoff model.", "Edit it by hand.")
+        before, after = proposal.chunks[:index], proposal.chunks[index + 1 :]
+        decided = tuple(entry for entry in entries if entry.id not in selection.undecided)
+        chunks, notes = await self.settled(proposal.owner_id, selection.chunks, decided, (*before, *after))
+        return proposal.model_copy(
+            update={
+                "chunks": (*before, *chunks, *after),
+                "candidates": tuple(entry for entry in proposal.candidates if entry.id not in selection.undecided),
+                "prompt": f"{proposal.prompt}\n\n{began.prompt}", "reply": f"{proposal.reply}\n\n{began.reply}",
+                "notes": (*proposal.notes, f"chunk {index + 1} was asked for anew", *began.notes, *notes),
+            }
+        )
+
+    async def _draft(self, world: World, attempt: Attempt, number: int) -> Proposal:
+        """What one call over the attempt's oldest candidates gives, checked, without vectors."""
+        selection = await self._ask(world, attempt, number)
+        decided = tuple(entry for entry in attempt.candidates if entry.id not in selection.undecided)
+        chunks, notes = await self.settled(attempt.owner, selection.chunks, decided)
+        attempt.notes = (*attempt.notes, *notes)
+        return Proposal(
+            owner_id=attempt.owner, trigger=attempt.report.trigger, report=attempt.report, candidates=decided, pool=attempt.pool,
+            chunks=tuple(chunks), embedder=self._embedder.name, dim=self._embedder.dim, prompt=attempt.prompt, reply=attempt.reply,
+            model=attempt.model, template=attempt.template, notes=attempt.notes,
+        )
+
+    async def _ask(self, world: World, attempt: Attempt, number: int) -> Selection:
         model = self._router.model("handoff")
         attempt.model = model.name
         piece = first_slice(world, attempt.owner, attempt.candidates, model)
         attempt.candidates, attempt.whole = piece.candidates, piece.whole
         attempt.prompt, attempt.template = piece.prompt.text, piece.prompt.template
         request = ModelRequest(
-            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed, messages=piece.prompt.messages,
-            max_tokens=piece.prompt.report.reserved,
+            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number,
+            messages=piece.prompt.messages, max_tokens=piece.prompt.report.reserved,
         )
         reply, completion = await ask(model, request, HandoffReply)
         attempt.reply, attempt.model = clean(completion.text), completion.model
-        selection = select(reply, _brief(world, piece))
+        selection = select(reply, brief_of(world, piece))
         attempt.notes = selection.notes
-        decided = tuple(entry for entry in piece.candidates if entry.id not in selection.undecided)
-        chunks, notes = await self.settled(attempt.owner, selection.chunks, decided)
-        attempt.notes = (*selection.notes, *notes)
-        vectors = await embedded(self._embedder, [plain(chunk.content, chunk.quotes) for chunk in chunks])
-        attempt.seconds = self._timer() - started
-        return Proposal(
-            owner_id=attempt.owner, trigger=attempt.report.trigger, report=attempt.report, candidates=decided, chunks=tuple(chunks),
-            vectors=tuple(vector.tobytes() for vector in vectors), embedder=self._embedder.name, dim=self._embedder.dim,
-            prompt=attempt.prompt, reply=attempt.reply, model=attempt.model, template=attempt.template, notes=attempt.notes,
-            seconds=attempt.seconds,
-        )
+        return selection
 
     async def settled(
-        self, owner: EntityId, chunks: Sequence[Chunk], decided: Sequence[BufferEntry]
+        self, owner: EntityId, chunks: Sequence[Chunk], decided: Sequence[BufferEntry], beside: Sequence[Chunk] = ()
     ) -> tuple[list[Chunk], list[str]]:
-        """The chunks with the ledger entries they go on with, and no more pins than the buffer bears; what was changed, for people."""
+        """The chunks with the ledger entries they go on with, and no more pins than the buffer bears; what was changed, for people.
+
+        `beside` are chunks of the same proposal that stay as they are: an entry that one of them rewrites is left to it.
+        """
         store = self._store
+        taken = frozenset(chunk.updates for chunk in beside if chunk.updates)
 
         def read(conn: sqlite3.Connection) -> list[Chunk]:
-            holding = store.ledger.holding(conn, [entry.id for entry in decided])
+            found = store.ledger.holding(conn, [entry.id for entry in decided])
+            holding = {source: key for source, key in found.items() if key not in taken}
             entries = {entry.id: entry for entry in store.ledger.get(conn, sorted(set(holding.values())))}
             sources = {key: store.ledger.sources(conn, key) for key in entries}
             order = {entry.id: index for index, entry in enumerate(decided)}
             return with_updates(chunks, holding, entries, sources, order)
 
         going_on = await store.db.read(read)
-        return let_go(going_on, self._policy.max_entries)
+        pinned = sum(len(chunk.source_ids) for chunk in beside if chunk.retain)
+        return let_go(going_on, self._policy.max_entries - pinned)
 
 
-def _brief(world: World, piece: Slice) -> Brief:
+def brief_of(world: World, piece: Slice) -> Brief:
     """What a reply to this prompt may speak of."""
     owner = piece.prompt.entity
     people = people_of(owner, piece.candidates)
