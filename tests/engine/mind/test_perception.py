@@ -131,6 +131,7 @@ def test_senses_of_a_place(make: Maker) -> None:
         beyond=(("door", "yard", ("far",)),), heard_places={"hall": 4, "yard": 2},
     )  # fmt: skip
     assert reach(world, "near").things == ("cup",), "what somebody carries does not lie about"
+    assert reach(world, "actor").around == ("mark", "near", "cup", "ring", "far")
 
 
 def test_senses_in_the_dark(make: Maker) -> None:

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.llm.tokens import estimate_tokens
+from engine.mind.voice import events_section, memories_section
 from engine.prompts.actor import ANSWER_TOKENS, Room, build
 from engine.prompts.scene import Scene, told_of
 from engine.records.memory import BufferEntry, LedgerEntry
@@ -98,3 +99,20 @@ def test_a_window_too_small_for_anything_still_gives_a_prompt(room: World, entry
 def test_what_was_told_of_somebody_present_is_known(room: World) -> None:
     assert [k.text for k in told_of(Scene(room, "ada_1"))] == ["the old porter, hurt: the left knee"]
     assert told_of(Scene(room, "bo_1")) == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events=st.lists(st.integers(0, 4000), max_size=12), memories=st.integers(0, 8), window=st.integers(700, 3000))
+def test_what_is_kept_reads_as_its_section_does_alone(
+    room: World, entry: Entry, memory: Memory, events: list[int], memories: int, window: int
+) -> None:
+    entries = [entry(n, f"Line {n} of a tale.", minutes) for n, minutes in enumerate(sorted(events, reverse=True), 1)]
+    recalled = [memory(n, f"{{{{e:bo_1}}}} lost {n} crowns.", n) for n in range(1, memories + 1)]
+    prompt = draft(room, entries, recalled, window=window)
+    sections, names = {s.key: s for s in prompt.sections}, Scene(room, "ada_1", ["bo_1"]).names
+    kept = [e for e in entries if e.id in sections["events"].sources]
+    assert sections["events"].text == events_section(room, "ada_1", kept, room.now, names)
+    assert entries[len(entries) - len(kept) :] == kept, "the newest stay"
+    found = [m for m in recalled if m.id in sections["memories"].sources]
+    assert sections["memories"].text == memories_section(room, "ada_1", found, room.now, names)
+    assert all(s.tokens == (estimate_tokens(f"=== {s.title.upper()} ===\n{s.text}") if s.text else 0) for s in prompt.sections)
