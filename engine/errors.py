@@ -1,5 +1,13 @@
 """Errors for people: what went wrong, where, what to do next."""
 
+from typing import Literal, TypeAlias
+
+Trouble: TypeAlias = Literal[
+    "no_key", "unreachable", "timed_out", "rate_limited", "unknown_model", "too_long", "refused", "overloaded", "bad_request", "bad_output"
+]
+"""In what way a provider failed. After `unreachable`, `timed_out`, `rate_limited` and `overloaded` another try, or another model,
+may succeed; `too_long` wants a shorter text; the rest wants a person."""
+
 
 class OthermindsError(Exception):
     """Base of all expected trouble. `str()` suits a reader; `advice` says what to do next."""
@@ -43,6 +51,15 @@ class BadOutputError(ModelError):
     def __init__(self, message: str, reply: str = "", advice: str = "") -> None:
         super().__init__(message, advice)
         self.reply = reply
+
+
+class ProviderError(ModelError):
+    """A model behind a provider failed. `trouble` says in what way, `retry_after` how many seconds the provider asks to wait."""
+
+    def __init__(self, message: str, advice: str = "", *, trouble: Trouble, retry_after: float | None = None) -> None:
+        super().__init__(message, advice)
+        self.trouble = trouble
+        self.retry_after = retry_after
 
 
 class HandoffError(OthermindsError):

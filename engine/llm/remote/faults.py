@@ -1,0 +1,136 @@
+"""What went wrong with a provider, found out from litellm's errors and said with a next step.
+
+litellm's classes alone do not tell: a refused connection and a missing key both come as `InternalServerError` 500, 403 and 529
+as bare `APIError`. So the chain of causes is looked at first, then names, then the HTTP status, then the text.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from engine.errors import ProviderError, Trouble
+from engine.records.clean import one_line
+
+_LONGEST: Final = 200
+"""Characters of a provider's own words that are passed on."""
+_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "ClientConnectorError", "ReadError", "WriteError", "RemoteProtocolError"})
+_TIMEOUT: Final = frozenset({"Timeout", "APITimeoutError", "ReadTimeout", "WriteTimeout", "PoolTimeout"})
+_TOO_LONG: Final = re.compile(r"context (length|size|window)|too (large|long)|maximum.{0,20}tokens", re.IGNORECASE)
+_NO_KEY: Final = re.compile(r"missing (credentials|\w+ api key)|unable to locate credentials|no api base", re.IGNORECASE)
+_POLICY: Final = re.compile(r"content.?policy|safety system|content.?filter", re.IGNORECASE)
+_NO_PROVIDER: Final = "LLM Provider NOT provided"
+_PREFIX: Final = re.compile(r"^(?:[\w. ]*(?:Error|Exception|Exceeded\w*)\b\s*[:-]\s*)+(?:Error code: \d+ - )?")
+_SECRET: Final = re.compile(r"\b(?:sk|pk|gsk|xai|hf|AIza)[-_\w*]{8,}")
+_SECRET_NAMES: Final = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+
+
+class Origin(NamedTuple):
+    """Whom a call goes to, for messages."""
+
+    model: str
+    """litellm's name of it."""
+    api_base: str | None = None
+    """The address that was set, if any."""
+    instead: str = "choose another model"
+    """What else a reader can do, as an order without a full stop."""
+
+
+def timed_out(origin: Origin, limit: float) -> ProviderError:
+    """A call that took longer than `limit` seconds."""
+    advice = f"Try again, allow it more time (`timeout`), or {origin.instead}."
+    return ProviderError(f"{origin.model} did not answer within {limit:g} s.", advice, trouble="timed_out")
+
+
+def no_key(origin: Origin, names: list[str]) -> ProviderError:
+    """A key is needed, and none of the variables `names` is set."""
+    advice = f"Set {' or '.join(names)} in the environment, or {origin.instead}."
+    return ProviderError(f"There is no key for {origin.model}.", advice, trouble="no_key")
+
+
+def bad_output(origin: Origin, what: str, advice: str = "") -> ProviderError:
+    """A reply that cannot be used."""
+    told = advice or f"See whether {_server(origin)} is what it should be, or {origin.instead}."
+    return ProviderError(f"{origin.model} replied with {what}.", told, trouble="bad_output")
+
+
+def explained(error: Exception, origin: Origin) -> ProviderError:
+    """The error for people. Never raises, holds no key, and no more than a line of the provider's own words."""
+    chain = list(_chain(error))
+    trouble = _trouble(chain)
+    said, what, advice = _words(error), *_TEXTS[trouble]
+    text = what.format(model=origin.model, server=_server(origin))
+    told = advice.format(server=_server(origin), instead=origin.instead)
+    return ProviderError(f"{text}: {said}" if said else f"{text}.", told, trouble=trouble, retry_after=_retry_after(error))
+
+
+_TEXTS: Final[dict[Trouble, tuple[str, str]]] = {
+    "no_key": ("The key for {model} is missing or was rejected", "Set the provider's key in the environment, or {instead}."),
+    "unreachable": ("{server} cannot be reached", "Start it, see whether its address is right, or {instead}."),
+    "timed_out": ("{model} took too long", "Try again, or {instead}."),
+    "rate_limited": ("{model} takes no more calls for now", "Wait and try again, see what is left of your plan, or {instead}."),
+    "unknown_model": ("The model {model} is unknown", "See how it is spelled, provider first (openai/…, ollama/…), or {instead}."),
+    "too_long": ("The text is too long for {model}", "Send less of it, give the model a larger window, or {instead}."),
+    "refused": ("{model} refused the text", "Change the text, or {instead}."),
+    "overloaded": ("{server} has trouble of its own", "Try again in a while, or {instead}."),
+    "bad_request": ("{model} does not take such a call", "See whether the model is of the right kind, or {instead}."),
+    "bad_output": ("{model} replied with something that cannot be used", "See whether {server} is what it should be, or {instead}."),
+}
+
+
+def _server(origin: Origin) -> str:
+    return f"the server {origin.api_base}" if origin.api_base else f"the provider of {origin.model}"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what caused it, ten at most: the chain may be a ring."""
+    found: BaseException | None = error
+    for _ in range(10):
+        if found is None:
+            return
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+def _trouble(chain: list[BaseException]) -> Trouble:
+    names = {kind.__name__ for link in chain for kind in type(link).__mro__}
+    first = {kind.__name__ for kind in type(chain[0]).__mro__}
+    text = str(chain[0])
+    status = getattr(chain[0], "status_code", None)
+    answered = "HTTPStatusError" in names
+    checks: tuple[tuple[bool, Trouble], ...] = (
+        (bool(names & _TIMEOUT), "timed_out"),
+        (not answered and (bool(names & _CONNECTION) or any(isinstance(link, OSError) for link in chain)), "unreachable"),
+        ("ContextWindowExceededError" in first or bool(_TOO_LONG.search(text)), "too_long"),
+        ("ContentPolicyViolationError" in first or bool(_POLICY.search(text)), "refused"),
+        (status in (401, 403) or bool(_NO_KEY.search(text)), "no_key"),
+        (status == 404 or _NO_PROVIDER in text, "unknown_model"),
+        (status == 429, "rate_limited"),
+        (status in (408, 504), "timed_out"),
+        (status in (400, 422), "bad_request"),
+        (answered and isinstance(status, int) and status >= 500, "overloaded"),
+    )
+    return next((trouble for holds, trouble in checks if holds), "bad_output")
+
+
+def _words(error: Exception) -> str:
+    """The provider's own words: one line without litellm's names of errors, tracebacks and keys; ends in a full stop."""
+    text = str(error).split("Traceback (most recent call last)", 1)[0].split(". Pass model as E.g.", 1)[0]
+    text = _PREFIX.sub("", one_line(text))
+    for name, value in os.environ.items():
+        if name.endswith(_SECRET_NAMES) and len(value) >= 8:
+            text = text.replace(value, "…")
+    text = _SECRET.sub("…", text).strip()
+    if len(text) > _LONGEST:
+        return text[:_LONGEST].rstrip() + "…"
+    return text if not text or text[-1] in ".!?…" else text + "."
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds the provider asks to wait, where it says so in numbers."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    try:
+        seconds = float(headers["retry-after"]) if headers is not None else -1.0
+    except (KeyError, TypeError, ValueError):
+        return None
+    return seconds if 0 <= seconds < 86_400 else None
