@@ -21,8 +21,9 @@ from engine.memory.text import plain
 from engine.records.authored import AuthoredWorld
 from engine.records.base import BufferId, EntityId
 from engine.records.intents import Intent, Outcome
-from engine.records.memory import BufferEntry, Grasp, LedgerEntry, NewBufferEntry, NewLedgerEntry, Pin
+from engine.records.memory import BufferEntry, Grasp, HandoffRun, LedgerEntry, NewBufferEntry, NewLedgerEntry, Pin
 from engine.records.policies import HandoffPolicy, Policies
+from engine.records.review import Verdict
 from engine.records.world import Attribute, Entity, Place, Portal, World
 from engine.storage.store import Store
 
@@ -254,6 +255,28 @@ class Desk:
         """Set a pin as a hand would."""
         await self.store.db.write(lambda conn: self.store.buffer.set_pin(conn, key, pin))
 
+    async def asked(self, *replies: Reply, policy: HandoffPolicy | None = None) -> HandoffEngine:
+        """An engine with review on whose first round has left a proposal over the old pool."""
+        await self.old_pool()
+        engine = self.engine(*replies, policy=policy or HandoffPolicy(review="ask"))
+        assert await engine.run_all(self.world) == ()
+        assert await engine.review.pending_of("en_bryn") is not None
+        return engine
+
+    async def going_on(self, *replies: Reply) -> HandoffEngine:
+        """An engine with review on whose first proposal was accepted, and whose second waits over what it left pinned and more."""
+        engine = await self.asked(*replies)
+        await judged(engine, "accepted")
+        await engine.review.finish(self.world, "en_bryn")
+        await self.fill(self.inn.talk(5, oldest=279, newest=270))
+        assert await engine.run_all(self.world) == ()
+        assert await engine.review.pending_of("en_bryn") is not None
+        return engine
+
+    async def runs(self, owner: EntityId = "en_bryn") -> list[HandoffRun]:
+        """Handoffs so far, newest first."""
+        return await self.store.db.read(lambda conn: self.store.handoffs.of_owner(conn, owner))
+
     async def rows(self) -> dict[str, list[tuple[Any, ...]]]:
         """All rows that a handoff may touch but the record of runs."""
         tables = ("buffer_entries", "buffer_archive", "ledger_entries", "ledger_sources", "ledger_involved_entities", "embeddings")
@@ -268,6 +291,12 @@ class Desk:
         for gone in archived:
             found.setdefault(gone.entry.id, []).append(gone.fate)
         return found
+
+
+async def judged(engine: HandoffEngine, *verdicts: Verdict) -> None:
+    """Say of each chunk of what waits in Bryn what is to become of it."""
+    for index, verdict in enumerate(verdicts):
+        await engine.review.judge("en_bryn", index, verdict)
 
 
 @pytest.fixture(scope="session")
@@ -285,12 +314,13 @@ async def desk(inn: Inn, tmp_path: Path) -> AsyncIterator[Desk]:
 
 @pytest.fixture(scope="session")
 def wire() -> Any:
-    """Builds replies: `wire.chunk(...)`, `wire.reply(...)`, `wire.broken(...)`."""
+    """Builds replies: `wire.chunk(...)`, `wire.reply(...)`, `wire.broken(...)`; judges what waits: `wire.judged(...)`."""
 
     class Wire:
         chunk = staticmethod(chunk)
         reply = staticmethod(reply)
         broken = Broken
         desk = Desk
+        judged = staticmethod(judged)
 
     return Wire
