@@ -4,13 +4,14 @@ import time
 
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
-from engine.events import EngineEvent, Listener
+from engine.events import EngineEvent, HandoffCommitted, Listener
 from engine.llm.hashing import Hash768
 from engine.llm.meter import Meter
 from engine.llm.observed import CallSink, Observed
 from engine.llm.protocol import Embedder, LanguageModel
 from engine.llm.router import Router
 from engine.llm.storyteller import Storyteller
+from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
@@ -40,15 +41,21 @@ class Parts:
         self.router = Router(Observed(model, sink) if sink else model)
         self.recall = RecallEngine(store, embedder, policies)
         self.handoff = HandoffEngine(store, self.router, embedder, policies, self.emit, time.perf_counter)
+        self.compression = CompressionEngine(
+            store, self.router, embedder, policies, self.emit, time.perf_counter, self.handoff
+        )
         self.actor = Actor(store, self.router, self.recall, policies, lore)
         self.simulation = SimulationManager(
-            store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit
+            store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit,
+            self.compression,
         )
-        self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, policies, self.emit)
+        self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, self.handoff, policies, self.emit)
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:
-        """Tell everybody who listens."""
+        """Tell everybody who listens. What recall holds of a mind is read anew when memories have left it."""
+        if isinstance(event, HandoffCommitted) and event.gone_ids:
+            self.recall.forget(event.entity)
         for listener in self.listeners:
             listener(event)
 

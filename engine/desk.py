@@ -5,13 +5,14 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from engine.errors import CommandError, ModelError
 from engine.events import EntryRestored, Listener, MemoryChanged
 from engine.llm.protocol import Embedder
 from engine.memory import editing, history
 from engine.memory.embedding import embedded
+from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.text import plain
 from engine.memory_views import (
@@ -26,10 +27,10 @@ from engine.memory_views import (
     provenance,
 )
 from engine.records.base import BufferId, EntityId, LedgerId
-from engine.records.memory import BufferEntry, LedgerEntry
+from engine.records.memory import BufferEntry, HandoffRun, LedgerEntry
 from engine.records.policies import Policies
 from engine.records.prompts import Recollection
-from engine.records.review import MemoryEdit, PendingProposal
+from engine.records.review import ChunkEdit, MemoryEdit, PendingProposal, Verdict
 from engine.records.world import World
 from engine.storage.store import Store
 from engine.views import LedgerLine, ledger_line
@@ -47,10 +48,11 @@ class MemoryDesk:
     """
 
     def __init__(
-        self, store: Store, world: Callable[[], World], recall: RecallEngine, embedder: Embedder, policies: Policies, emit: Listener
+        self, store: Store, world: Callable[[], World], recall: RecallEngine, embedder: Embedder, handoff: HandoffEngine,
+        policies: Policies, emit: Listener,
     ) -> None:
         self._store, self._world, self._recall, self._embedder, self._emit = store, world, recall, embedder, emit
-        self._patience = policies.recall.patience
+        self._handoff, self._patience = handoff, policies.recall.patience
 
     # looking; nothing here changes anything
     async def archive(self, entity: EntityId) -> Sequence[ArchiveLine]:
@@ -150,6 +152,47 @@ class MemoryDesk:
         await self._told(entry)
         return entry
 
+    # review: what a person says of proposals that wait; each raises `HandoffError` when nothing waits in that mind
+    @property
+    def review(self) -> Literal["auto", "ask"]:
+        """Whether handoffs and compressions wait for a person (`ask`)."""
+        return self._handoff.review_mode
+
+    async def set_review(self, mode: Literal["auto", "ask"]) -> None:
+        """Let handoffs wait for a person from now on, or commit by themselves. The save remembers it. What waits goes on waiting."""
+        if mode not in ("auto", "ask"):
+            raise CommandError(f'"{mode}" is no way of review.', "Choose auto or ask.")
+        await self._change(partial(_set_review, store=self._store, mode=mode))
+        self._handoff.review_mode = mode
+
+    async def pending(self) -> Sequence[PendingProposal]:
+        """Everything that waits, in the order it was proposed."""
+        return await self._handoff.review.pending()
+
+    async def pending_of(self, owner: EntityId) -> PendingProposal | None:
+        """What waits in one mind."""
+        return await self._handoff.review.pending_of(owner)
+
+    async def judge(self, owner: EntityId, index: int, verdict: Verdict) -> PendingProposal:
+        """Accept or reject one chunk, counted from 0, or leave it open again."""
+        return await self._handoff.review.judge(owner, index, verdict)
+
+    async def edit_chunk(self, owner: EntityId, index: int, edit: ChunkEdit) -> PendingProposal:
+        """Put one chunk into a person's words, which accepts it."""
+        return await self._handoff.review.edit(self._world(), owner, index, edit)
+
+    async def reroll(self, owner: EntityId, index: int | None = None) -> PendingProposal:
+        """Ask the model anew for one chunk, or for all of it. Raises `ModelError` too."""
+        return await self._handoff.review.reroll(self._world(), owner, index)
+
+    async def finish(self, owner: EntityId) -> HandoffRun:
+        """Commit what was accepted. Raises `ModelError` too."""
+        return await self._handoff.review.finish(self._world(), owner)
+
+    async def reject(self, owner: EntityId) -> HandoffRun:
+        """Write nothing of what waits but that it was rejected."""
+        return await self._handoff.review.reject(self._world(), owner)
+
     def _world_with(self, entity: EntityId) -> World:
         world = self._world()
         if entity not in world.entities:
@@ -169,6 +212,12 @@ class MemoryDesk:
             return
         await self._change(partial(_put, store=self._store, entry=entry, embedder=self._embedder, vector=vectors[0].tobytes()))
         self._recall.forget(entry.owner_id)
+
+
+def _set_review(conn: sqlite3.Connection, store: Store, mode: Literal["auto", "ask"]) -> None:
+    policies = store.worlds.policies(conn)
+    handoff = policies.handoff.model_copy(update={"review": mode})
+    store.worlds.set_policies(conn, policies.model_copy(update={"handoff": handoff}))
 
 
 def _put(conn: sqlite3.Connection, store: Store, entry: LedgerEntry, embedder: Embedder, vector: bytes) -> None:

@@ -122,6 +122,8 @@ class HandoffCommitted(Record):
     promoted_ids: tuple[BufferId, ...]
     forgotten_ids: tuple[BufferId, ...]
     pinned_ids: tuple[BufferId, ...]
+    gone_ids: tuple[LedgerId, ...] = ()
+    """Memories that left the ledger, told by a new one: of a compression only."""
 
 
 class HandoffFailed(Record):

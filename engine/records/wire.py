@@ -71,3 +71,12 @@ class HandoffReply(WireReply):
     """Reply of task `handoff`."""
 
     chunks: list[HandoffChunk]
+
+
+class CompressReply(WireReply):
+    """Reply of task `handoff` when it tells old memories as one."""
+
+    sourceEntryIds: list[str]  # noqa: N815
+    content: str
+    quotes: list[str]
+    involvedEntityIds: list[str]  # noqa: N815

@@ -11,6 +11,7 @@ from engine.storage.embeddings import EmbeddingRepository
 from engine.storage.handoffs import HandoffRepository
 from engine.storage.ledger import LedgerRepository
 from engine.storage.ledger_archive import LedgerArchive
+from engine.storage.old_memories import OldMemories
 from engine.storage.proposals import ProposalRepository
 from engine.storage.story import StoryRepository
 from engine.storage.worlds import WorldRepository
@@ -25,6 +26,7 @@ class Store:
     buffer: BufferRepository = field(default_factory=BufferRepository)
     ledger: LedgerRepository = field(default_factory=LedgerRepository)
     ledger_archive: LedgerArchive = field(default_factory=LedgerArchive)
+    old_memories: OldMemories = field(default_factory=OldMemories)
     embeddings: EmbeddingRepository = field(default_factory=EmbeddingRepository)
     handoffs: HandoffRepository = field(default_factory=HandoffRepository)
     proposals: ProposalRepository = field(default_factory=ProposalRepository)

@@ -156,6 +156,10 @@ class WorldRepository:
         [(text,)] = conn.execute(_POLICIES).fetchall()
         return Policies.model_validate_json(text)
 
+    def set_policies(self, conn: sqlite3.Connection, policies: Policies) -> None:
+        """Put other policies into force."""
+        conn.execute(_SET, ("policies", policies.model_dump_json()))
+
     def lore(self, conn: sqlite3.Connection) -> tuple[LoreItem, ...]:
         """All authored knowledge, in the order it was authored."""
         return tuple(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.errors import BadOutputError, CommandError, ModelError
 from engine.events import BeatEnded, BeatFailed, BeatStarted, Listener, ProseStreamed, RoundEnded, RoundStarted
+from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.records.base import EntityId, Record
 from engine.records.intents import Intent, Outcome
@@ -39,10 +40,12 @@ class SimulationManager:
     """Runs rounds over one world. Holds the world as of the last commit."""
 
     def __init__(
-        self, store: Store, world: World, actor: Actor, decoder: Decoder, referee: Referee, handoff: HandoffEngine, emit: Listener
+        self, store: Store, world: World, actor: Actor, decoder: Decoder, referee: Referee, handoff: HandoffEngine, emit: Listener,
+        compression: CompressionEngine | None = None,
     ) -> None:
         self._store, self.world, self._emit = store, world, emit
         self._actor, self._decoder, self._referee, self._handoff = actor, decoder, referee, handoff
+        self._compression = compression
         self._writer = asyncio.Lock()
 
     async def understand(self, actor: EntityId, text: str) -> list[Intent]:
@@ -69,6 +72,8 @@ class SimulationManager:
         await self._begin_round()
         await self._wake_sleepers()
         runs = await self._handoff.run_all(self.world)
+        if self._compression is not None:
+            await self._compression.run_all(self.world)
         beats = failed = 0
         for entity in acting(self.world, given):
             if not is_active(self.world.entities[entity]) or (entity in held and entity not in given):

@@ -30,7 +30,7 @@ class Committed(NamedTuple):
         """What tells of it."""
         return HandoffCommitted(
             entity=self.run.owner_id, run=self.run, ledger=self.ledger, promoted_ids=self.promoted,
-            forgotten_ids=self.forgotten, pinned_ids=self.pinned,
+            forgotten_ids=self.forgotten, pinned_ids=self.pinned, gone_ids=self.gone,
         )
 
 

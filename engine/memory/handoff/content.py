@@ -25,7 +25,7 @@ _SPOKEN = re.compile(r"[^\W\d_]{2}")
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|yourselves)\b", re.IGNORECASE)
 _SCHEMA = re.compile(
     r"sourceEntryIds|involvedEntityIds|retainInBuffer|\"(?:chunks|content|properties|type|\$ref)\"\s*:|\$defs|LedgerEntry"
-    r"|\[(?:said|done|thought)(?:, pinned)?\]"
+    r"|\[(?:said|done|thought)(?:, (?:pinned|\d+))?\]"
 )
 _PLACEHOLDERS = frozenset({"string", "content", "text", "summary", "third person summary", "what happened", "none", "n a", "null"})
 _REFUSAL = re.compile(

@@ -1,0 +1,77 @@
+"""The prompt of a compression: old memories as M-handles, people as P-handles, no id and no name the owner has not heard."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from engine.llm.tokens import estimate_tokens
+from engine.mind.aliases import names_for
+from engine.mind.handles import Handles
+from engine.mind.timewords import naturalize_time
+from engine.mind.voice import remembered
+from engine.mind.whereabouts import where
+from engine.prompts.handoff import own_name
+from engine.prompts.templates import load
+from engine.records.base import EntityId
+from engine.records.memory import LedgerEntry
+from engine.records.prompts import Message, Prompt, PromptReport, Section, heading
+from engine.records.tokens import substitute
+from engine.records.world import World
+
+REPLY_TOKENS = 400
+"""Room for the reply: two sentences, two quotes and the handles."""
+
+
+def build(
+    world: World,
+    owner: EntityId,
+    memories: Sequence[LedgerEntry],
+    now: datetime,
+    *,
+    count_tokens: Callable[[str], int] = estimate_tokens,
+    context_window: int = 0,
+) -> tuple[Prompt, Handles]:
+    """The call that tells `memories`, which are in order of time, as one, and the handles its reply will use. Pure."""
+    template, handles = load("compress"), Handles()
+    people = people_of(owner, memories)
+    names = names_for(world, owner, [entity for entity in people if entity != owner])
+    told = {entity: handles.of(entity) for entity in people}
+    sections = [
+        Section(key="owner", title="Whose memory", text=f"{told[owner]}: {own_name(world.entities[owner])}", sources=(owner,)),
+        Section(
+            key="people", title="People", text="\n".join(f"{told[entity]}: {names[entity]}" for entity in people if entity in names),
+            why_empty="" if names else "nobody else is in these memories",
+        ),
+        Section(
+            key="memories", title="Old memories", sources=tuple(memory.id for memory in memories),
+            text="\n".join(f"{handles.entry(memory.id)} {_line(world, memory, now, told)}" for memory in memories),
+        ),
+    ]
+    counted = tuple(s.model_copy(update={"tokens": count_tokens(_render(s)) if s.text else 0}) for s in sections)
+    user = "\n\n".join(_render(section) for section in counted if section.text)
+    messages = (Message(role="system", content="\n\n".join(template.parts)), Message(role="user", content=user))
+    report = PromptReport(
+        context_window=context_window, reserved=REPLY_TOKENS, tokens=sum(count_tokens(message.content) for message in messages)
+    )
+    prompt = Prompt(task="handoff", entity=owner, template=template.name, sections=counted, messages=messages, report=report)
+    return prompt, handles
+
+
+def people_of(owner: EntityId, memories: Sequence[LedgerEntry]) -> list[EntityId]:
+    """The owner, then everybody and everything that the memories name or involve, in order of first mention."""
+    return list(dict.fromkeys([owner, *(each for memory in memories for each in (*remembered(memory), *memory.involved_entity_ids))]))
+
+
+def _line(world: World, memory: LedgerEntry, now: datetime, told: Mapping[EntityId, str]) -> str:
+    """`[said, 3] about a week ago, in the taproom: P2 asked P1 for a room.` and its quotes, each on a line of its own."""
+    place = world.places.get(memory.location_id or "")
+    moment = naturalize_time(now, memory.timestamp) + (f", {where(place)}" if place else "")
+    lines = [f"[{memory.mode}, {memory.importance}] {moment}: {_plain(memory.content, told)}"]
+    return "\n".join([*lines, *(f'    Quote: "{_plain(quote, told)}"' for quote in memory.quotes)])
+
+
+def _plain(text: str, told: Mapping[EntityId, str]) -> str:
+    return " ".join(substitute(text, lambda entity: told[entity]).split())
+
+
+def _render(section: Section) -> str:
+    return f"{heading(section.title)}\n{section.text}"
