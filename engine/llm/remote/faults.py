@@ -58,15 +58,17 @@ def explained(error: Exception, origin: Origin) -> ProviderError:
     """The error for people. Never raises, holds no key, and no more than a line of the provider's own words."""
     chain = list(_chain(error))
     trouble = _trouble(chain)
-    said, what, advice = _words(error), *_TEXTS[trouble]
+    what, advice = _TEXTS[trouble]
+    said = "" if trouble == "unreachable" or _NO_PROVIDER in str(error) else _words(error)
     text = what.format(model=origin.model, server=_server(origin))
+    text = text[0].upper() + text[1:] if what.startswith("{server}") else text
     told = advice.format(server=_server(origin), instead=origin.instead)
     return ProviderError(f"{text}: {said}" if said else f"{text}.", told, trouble=trouble, retry_after=_retry_after(error))
 
 
 _TEXTS: Final[dict[Trouble, tuple[str, str]]] = {
     "no_key": ("The key for {model} is missing or was rejected", "Set the provider's key in the environment, or {instead}."),
-    "unreachable": ("{server} cannot be reached", "Start it, see whether its address is right, or {instead}."),
+    "unreachable": ("{server} cannot be reached", "Start it if it is yours, see whether address and network are right, or {instead}."),
     "timed_out": ("{model} took too long", "Try again, or {instead}."),
     "rate_limited": ("{model} takes no more calls for now", "Wait and try again, see what is left of your plan, or {instead}."),
     "unknown_model": ("The model {model} is unknown", "See how it is spelled, provider first (openai/…, ollama/…), or {instead}."),
@@ -115,7 +117,7 @@ def _trouble(chain: list[BaseException]) -> Trouble:
 
 def _words(error: Exception) -> str:
     """The provider's own words: one line without litellm's names of errors, tracebacks and keys; ends in a full stop."""
-    text = str(error).split("Traceback (most recent call last)", 1)[0].split(". Pass model as E.g.", 1)[0]
+    text = str(error).split("Traceback (most recent call last)", 1)[0]
     text = _PREFIX.sub("", one_line(text))
     for name, value in os.environ.items():
         if name.endswith(_SECRET_NAMES) and len(value) >= 8:

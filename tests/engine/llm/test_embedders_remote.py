@@ -243,6 +243,7 @@ async def test_a_server_that_is_not_running(model: str, capfd: pytest.CaptureFix
     assert caught.value.trouble == "unreachable"
     assert base in str(caught.value)
     assert "Start it" in caught.value.advice
+    assert "ssl" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
 
 
