@@ -3,6 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from engine.errors import HandoffError
@@ -42,6 +43,33 @@ class _Fates(NamedTuple):
     forgotten: tuple[BufferEntry, ...]
 
 
+class _Telling(NamedTuple):
+    """A chunk with its vector and what there is of it."""
+
+    chunk: Chunk
+    vector: bytes
+    held: LedgerEntry | None
+    """The memory it goes into, as read."""
+    own: tuple[BufferId, ...]
+    """Its sources, without those that another memory holds."""
+    told: tuple[BufferEntry, ...]
+
+    @property
+    def last(self) -> datetime:
+        """When its events ended."""
+        return max(entry.timestamp for entry in self.told)
+
+    @property
+    def is_news(self) -> bool:
+        """Whether anything of it but its sources has to be written. A memory that says it already stays the version that it is."""
+        held, chunk = self.held, self.chunk
+        if held is None or (not chunk.repeats and min(entry.timestamp for entry in self.told) < held.timestamp):
+            return True
+        return (held.content, set(held.quotes), held.importance, set(held.involved_entity_ids)) != (
+            chunk.content, set(chunk.quotes), chunk.importance, set(chunk.involved_entity_ids)
+        )
+
+
 def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Proposal) -> Committed:
     """Write a proposal. Runs inside one transaction.
 
@@ -49,16 +77,21 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     """
     check_unchanged(conn, store, proposal)
     holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
-    fates, chunks = _fates(proposal, holding), _news(conn, store, proposal)
-    run = store.handoffs.add(conn, _run(world, proposal, fates, [chunk for chunk, _ in chunks]))
+    fates, tellings = _fates(proposal, holding), _tellings(conn, store, proposal, holding)
+    run = store.handoffs.add(conn, _run(world, proposal, fates, [one.chunk for one in tellings if one.is_news]))
     written: list[LedgerEntry] = []
     home: dict[BufferId, LedgerId] = dict(holding)
-    for chunk, vector in chunks:
-        entry = _write(conn, store, world, proposal, chunk, run.id, holding)
-        store.embeddings.put(conn, "ledger", entry.id, proposal.embedder, proposal.dim, vector)
-        written.append(entry)
-        for source in chunk.source_ids:
-            home.setdefault(source, entry.id)
+    for one in tellings:
+        if one.held is not None and not one.is_news:
+            key = one.held.id
+            store.ledger.add_sources(conn, key, one.own, None if one.chunk.repeats else one.last)
+        else:
+            entry = _write(conn, store, world, proposal, one, run.id)
+            key = entry.id
+            store.embeddings.put(conn, "ledger", key, proposal.embedder, proposal.dim, one.vector)
+            written.append(entry)
+        for source in one.chunk.source_ids:
+            home.setdefault(source, key)
     for entry_ in fates.pinned:
         if entry_.pinned != "model":
             store.buffer.set_pin(conn, entry_.id, "model")
@@ -107,20 +140,19 @@ def event_mode(entries: Sequence[BufferEntry]) -> Mode:
     return "said" if counted["said"] > counted["done"] else "done"
 
 
-def _news(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> list[tuple[Chunk, bytes]]:
-    """Chunks with their vectors, without those that say of a standing thread just what the ledger says already."""
-    held = {entry.id: entry for entry in store.ledger.get(conn, [c.updates for c in proposal.chunks if c.updates])}
-
-    def repeats(chunk: Chunk) -> bool:
-        entry = held.get(chunk.updates or "")
-        return (
-            entry is not None
-            and (entry.content, set(entry.quotes), entry.importance) == (chunk.content, set(chunk.quotes), chunk.importance)
-            and set(entry.involved_entity_ids) == set(chunk.involved_entity_ids)
-            and set(chunk.source_ids) <= set(store.ledger.sources(conn, entry.id))
-        )
-
-    return [(chunk, vector) for chunk, vector in zip(proposal.chunks, proposal.vectors, strict=True) if not repeats(chunk)]
+def _tellings(
+    conn: sqlite3.Connection, store: Store, proposal: Proposal, holding: Mapping[BufferId, LedgerId]
+) -> list[_Telling]:
+    """The chunks with all that writing them takes."""
+    found = {entry.id: entry for entry in store.ledger.get(conn, [c.updates for c in proposal.chunks if c.updates])}
+    events = {entry.id: entry for entry in proposal.candidates}
+    tellings: list[_Telling] = []
+    for chunk, vector in zip(proposal.chunks, proposal.vectors, strict=True):
+        held = found.get(chunk.updates or "")
+        own = [source for source in chunk.source_ids if holding.get(source) in (None, chunk.updates)]
+        told = [events[source] for source in chunk.source_ids]
+        tellings.append(_Telling(chunk, vector, held, tuple(own) or chunk.source_ids, tuple(told)))
+    return tellings
 
 
 def _fates(proposal: Proposal, holding: Mapping[BufferId, LedgerId]) -> _Fates:
@@ -146,15 +178,17 @@ def _run(world: World, proposal: Proposal, fates: _Fates, chunks: Sequence[Chunk
 
 
 def _write(
-    conn: sqlite3.Connection, store: Store, world: World, proposal: Proposal, chunk: Chunk, run_id: RunId,
-    holding: Mapping[BufferId, LedgerId],
+    conn: sqlite3.Connection, store: Store, world: World, proposal: Proposal, one: _Telling, run_id: RunId
 ) -> LedgerEntry:
     """Insert or rewrite the ledger entry of a chunk, with time, place and mode of all events it was made of."""
-    own = [source for source in chunk.source_ids if holding.get(source) in (None, chunk.updates)] or list(chunk.source_ids)
-    earlier = store.ledger.sources(conn, chunk.updates) if chunk.updates else ()
-    events = {entry.id: entry for entry in proposal.candidates}
-    told = [events[source] for source in chunk.source_ids]
-    told += store.buffer.find(conn, [source for source in earlier if source not in set(chunk.source_ids)])
+    chunk, held = one.chunk, one.held
+    text = plain(chunk.content, chunk.quotes)
+    if held is not None and chunk.repeats and not chunk.by_hand:
+        values = {name: getattr(held, name) for name in NewLedgerEntry.model_fields}
+        weightier = NewLedgerEntry.model_validate(values | {"importance": chunk.importance, "run_id": run_id})
+        return store.ledger.rewrite(conn, held.id, weightier, one.own, text)
+    earlier = _earlier(conn, store, one)
+    told = [*one.told, *earlier]
     first, last = event_span(told)
     new = NewLedgerEntry(
         owner_id=proposal.owner_id, timestamp=first.timestamp, ended=last.timestamp, location_id=event_place(told),
@@ -162,21 +196,27 @@ def _write(
         importance=chunk.importance, mode=event_mode(told), run_id=run_id, origin="hand" if chunk.by_hand else "handoff",
         created_round=world.round,
     )
-    for held in store.ledger.get(conn, [chunk.updates] if chunk.updates else []):
-        new = _going_on(new, held, sourceless=not earlier)
-    text = plain(chunk.content, chunk.quotes)
-    if chunk.updates:
-        return store.ledger.rewrite(conn, chunk.updates, new, own, text)
-    return store.ledger.add(conn, new, own, text)
+    if held is None:
+        return store.ledger.add(conn, new, one.own, text)
+    return store.ledger.rewrite(conn, held.id, _going_on(new, held, sourceless=not earlier), one.own, text)
+
+
+def _earlier(conn: sqlite3.Connection, store: Store, one: _Telling) -> list[BufferEntry]:
+    """The events that a memory was made of before. What its owner only repeated of it later is among its sources, and none of them:
+    that lies behind its end."""
+    if one.held is None:
+        return []
+    sources = set(store.ledger.sources(conn, one.held.id)) - set(one.chunk.source_ids)
+    return [entry for entry in store.buffer.find(conn, sorted(sources)) if entry.timestamp <= one.held.ended]
 
 
 def _going_on(new: NewLedgerEntry, held: LedgerEntry, *, sourceless: bool) -> NewLedgerEntry:
-    """A rewriting keeps what the entry knows beyond its events: its span, a hand's protection, the place and mode of one that was
-    never made of events."""
+    """A rewriting keeps what the entry knows beyond its events: its span, where it came from, the place and mode of one that was never
+    made of events."""
     return new.model_copy(
         update={
             "timestamp": min(new.timestamp, held.timestamp), "ended": max(new.ended, held.ended),
-            "origin": "hand" if held.origin == "hand" else new.origin,
+            "origin": new.origin if new.origin == "hand" else held.origin,
             "location_id": held.location_id if sourceless else new.location_id, "mode": held.mode if sourceless else new.mode,
         }
     )

@@ -9,7 +9,8 @@ from engine.events import ChunkDecided, HandoffStarted, Listener
 from engine.llm.protocol import Embedder, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
-from engine.memory.embedding import embedded
+from engine.memory.embedding import TextVectors
+from engine.memory.handoff.merging import merged
 from engine.memory.handoff.selection import Brief, Selection, select
 from engine.memory.handoff.slicing import Slice, first_slice
 from engine.memory.handoff.trigger import check_handoff_trigger
@@ -148,8 +149,9 @@ class Proposer:
         )
         started = self._timer()
         try:
-            proposal = await self._draft(world, attempt, 0)
-            vectors = await embedded(self._embedder, [plain(chunk.content, chunk.quotes) for chunk in proposal.chunks])
+            made = TextVectors(self._embedder)
+            proposal = await self._draft(world, attempt, 0, made)
+            vectors = await made.of([plain(chunk.content, chunk.quotes) for chunk in proposal.chunks])
         except SaveError:
             raise
         except OthermindsError as error:
@@ -169,17 +171,17 @@ class Proposer:
 
         Each `attempt` has a seed of its own. Raises `ModelError` and `HandoffError` as drafting does.
         """
-        started = self._timer()
+        started, vectors = self._timer(), TextVectors(self._embedder)
         if index is None:
             [seen] = await self.look([proposal.owner_id])
             pool = set(proposal.pool)
             entries = tuple(entry for entry in seen.entries if entry.id in pool and entry.pinned != "hand")
-            drafted = await self._draft(world, Attempt(proposal.owner_id, proposal.report, entries, proposal.pool), attempt)
+            drafted = await self._draft(world, Attempt(proposal.owner_id, proposal.report, entries, proposal.pool), attempt, vectors)
         else:
-            drafted = await self._redraft(world, proposal, index, attempt)
+            drafted = await self._redraft(world, proposal, index, attempt, vectors)
         return drafted.model_copy(update={"seconds": proposal.seconds + self._timer() - started})
 
-    async def _redraft(self, world: World, proposal: Proposal, index: int, attempt: int) -> Proposal:
+    async def _redraft(self, world: World, proposal: Proposal, index: int, attempt: int, vectors: TextVectors) -> Proposal:
         sources = set(proposal.chunks[index].source_ids)
         entries = tuple(entry for entry in proposal.candidates if entry.id in sources)
         began = Attempt(proposal.owner_id, proposal.report, entries, tuple(entry.id for entry in entries))
@@ -188,7 +190,7 @@ class Proposer:
             raise HandoffError("The moments of this part do not fit into the window of the handoff model.", "Edit it by hand.")
         before, after = proposal.chunks[:index], proposal.chunks[index + 1 :]
         decided = tuple(entry for entry in entries if entry.id not in selection.undecided)
-        chunks, notes = await self.settled(proposal.owner_id, selection.chunks, decided, (*before, *after))
+        chunks, notes = await self.settled(world, proposal.owner_id, selection.chunks, decided, vectors, (*before, *after))
         return proposal.model_copy(
             update={
                 "chunks": (*before, *chunks, *after),
@@ -198,11 +200,11 @@ class Proposer:
             }
         )
 
-    async def _draft(self, world: World, attempt: Attempt, number: int) -> Proposal:
-        """What one call over the attempt's oldest candidates gives, checked, without vectors."""
+    async def _draft(self, world: World, attempt: Attempt, number: int, vectors: TextVectors) -> Proposal:
+        """What one call over the attempt's oldest candidates gives, checked, without vectors: those that were needed are in `vectors`."""
         selection = await self._ask(world, attempt, number)
         decided = tuple(entry for entry in attempt.candidates if entry.id not in selection.undecided)
-        chunks, notes = await self.settled(attempt.owner, selection.chunks, decided)
+        chunks, notes = await self.settled(world, attempt.owner, selection.chunks, decided, vectors)
         attempt.notes = (*attempt.notes, *notes)
         return Proposal(
             owner_id=attempt.owner, trigger=attempt.report.trigger, report=attempt.report, candidates=decided, pool=attempt.pool,
@@ -227,9 +229,11 @@ class Proposer:
         return selection
 
     async def settled(
-        self, owner: EntityId, chunks: Sequence[Chunk], decided: Sequence[BufferEntry], beside: Sequence[Chunk] = ()
+        self, world: World, owner: EntityId, chunks: Sequence[Chunk], decided: Sequence[BufferEntry], vectors: TextVectors,
+        beside: Sequence[Chunk] = (),
     ) -> tuple[list[Chunk], list[str]]:
-        """The chunks with the ledger entries they go on with, and no more pins than the buffer bears; what was changed, for people.
+        """The chunks with the ledger entries they go on with or tell anew, and no more pins than the buffer bears; what was changed,
+        for people.
 
         `beside` are chunks of the same proposal that stay as they are: an entry that one of them rewrites is left to it.
         """
@@ -244,9 +248,10 @@ class Proposer:
             order = {entry.id: index for index, entry in enumerate(decided)}
             return with_updates(chunks, holding, entries, sources, order)
 
-        going_on = await store.db.read(read)
+        found = await merged(store, world, owner, await store.db.read(read), decided, vectors, taken)
         pinned = sum(len(chunk.source_ids) for chunk in beside if chunk.retain)
-        return let_go(going_on, self._policy.max_entries - pinned)
+        settled, notes = let_go(found.chunks, self._policy.max_entries - pinned)
+        return settled, [*found.notes, *notes]
 
 
 def brief_of(world: World, piece: Slice) -> Brief:
