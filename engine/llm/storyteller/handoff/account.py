@@ -32,7 +32,12 @@ _STATED = re.compile(r"^told (?:P\d+(?:, | and )?)+ that |^said that ")
 
 def tellable(report: Report) -> bool:
     """Whether a report can stand in an account: told in the third person, without quotation marks."""
-    return bool(report.predicate) and bool(report.subject) and _UNFIT.search(report.predicate) is None
+    return bool(report.predicate) and bool(report.subject) and fit(report.predicate)
+
+
+def fit(text: str) -> bool:
+    """Whether a text is told in the third person, without quotation marks and handles of entries."""
+    return _UNFIT.search(text) is None
 
 
 def chosen(reports: Sequence[Report]) -> list[Report]:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller.handoff.account import answer_to, chosen, content, lone_reply, quotes, tellable
 from engine.llm.storyteller.handoff.beats import AMBIENT, Beat, gathered
+from engine.llm.storyteller.handoff.compressing import SECTION, compressed
 from engine.llm.storyteller.handoff.deeds import deed_report
 from engine.llm.storyteller.handoff.moments import Moment, Story, near, read_story
 from engine.llm.storyteller.handoff.report import Report, Scene
 from engine.llm.storyteller.handoff.speech import spoken_report
 from engine.llm.storyteller.handoff.thoughts import thought_report
 from engine.llm.storyteller.handoff.threads import Thread, kept_open, threads_in
+from engine.records.prompts import split_sections
 from engine.records.wire import HandoffChunk, HandoffReply
 
 _HANDLE = re.compile(r"\bP\d+\b")
@@ -29,8 +31,11 @@ _WEIGHTY = 4
 
 
 def remember(request: ModelRequest) -> str:
-    """The reply to task `handoff` as JSON. It depends on the prompt alone."""
-    story = read_story(request.messages[-1].content)
+    """The reply to task `handoff` as JSON, which judges moments or tells old memories as one. It depends on the prompt alone."""
+    prompt = request.messages[-1].content
+    if SECTION in split_sections(prompt):
+        return compressed(prompt)
+    story = read_story(prompt)
     return HandoffReply(chunks=chunks_of(story)).model_dump_json()
 
 

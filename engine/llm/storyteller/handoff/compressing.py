@@ -1,0 +1,194 @@
+"""The reply to a compression: a few of the things that old memories tell, as one memory of one or two sentences."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from engine.llm.storyteller.handoff.account import fit
+from engine.llm.storyteller.handoff.moments import times
+from engine.llm.storyteller.language.text import listed, sentences
+from engine.records.prompts import split_sections
+from engine.records.wire import CompressReply
+
+SECTION = "OLD MEMORIES"
+"""Title of the section by which a compression is known."""
+
+_MOST, _MOST_TOPICS, _MOST_PAIRS, _QUOTES = 3, 3, 2, 2
+_WORDS = 60
+"""Words from which no further thing is told."""
+_LINE = re.compile(r"^\[?(?P<handle>M\d+)\]?:? \[(?P<mode>said|done|thought), (?P<weight>\d+)\] (?P<rest>.+)$")
+_QUOTE = re.compile(r'^\s+Quote: "(?P<words>.*)"$')
+_WHO = re.compile(r"^\[?(P\d+)\]?:")
+_HANDLE = re.compile(r"\bP\d+\b")
+_ASKED = re.compile(r"^(?P<who>P\d+) asked (?P<whom>P\d+) (?:more than once )?(?P<topic>.+)$")
+_TO = re.compile(
+    r"^(?P<who>P\d+) (?:also )?(?:asked|told|answered|warned|accused|threatened|ordered|thanked|spoke to) (?P<whom>P\d+)\b"
+)
+_THINKING = re.compile(
+    r"\b(?:thought|suspected|wondered|wanted|meant|hoped|feared|believed|wished|felt|knew|remembered|was afraid|was sure|longed|dreamt)\b"
+)
+_AGAIN = "more than once"
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """One memory of the prompt."""
+
+    handle: str
+    mode: str
+    weight: int
+    place: str
+    text: str
+    quotes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    """One thing that a memory tells: a clause, and what was replied to it."""
+
+    at: int
+    """Number of its memory."""
+    weight: int
+    text: str
+    reply: str = ""
+    times: int = 1
+
+    @property
+    def told(self) -> str:
+        """The clause as it is told."""
+        text = self.text
+        if self.times > 1 and _AGAIN not in text:
+            asked = _ASKED.match(text)
+            text = f"{asked['who']} asked {asked['whom']} {_AGAIN} {asked['topic']}" if asked else f"{text} {_AGAIN}"
+        return f"{text}; {self.reply}" if self.reply else text
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """Who speaks in it to whom, if anybody does."""
+        found = _TO.match(self.text)
+        return (found["who"], found["whom"]) if found else None
+
+
+def compressed(prompt: str) -> str:
+    """The reply to a compression as JSON. It depends on the prompt alone, and tells nothing that does not stand there."""
+    sections = split_sections(prompt)
+    memories = _memories(sections.get(SECTION, ""))
+    found = _WHO.match(sections.get("WHOSE MEMORY", "").strip())
+    owner = found[1] if found else "P1"
+    things = _merged(_things(memories))
+    told = _chosen(things)
+    used = {thing.at for thing in told}
+    people = sorted({handle for memory in memories for handle in _HANDLE.findall(memory.text)} - {owner}, key=lambda each: int(each[1:]))
+    content = _content(told, [thing for thing in things if thing not in told]) or _faintly(owner, people, memories)
+    return CompressReply(
+        sourceEntryIds=[memory.handle for memory in memories], content=content,
+        quotes=_quotes([memory for at, memory in enumerate(memories) if at in used]), involvedEntityIds=people,
+    ).model_dump_json()
+
+
+def _memories(section: str) -> list[_Memory]:
+    found: list[_Memory] = []
+    known = "|".join(re.escape(words) for words in sorted(times(), key=lambda words: (-len(words), words)))
+    head = re.compile(rf"^(?:{known}|[a-z][^:]*?)(?:, (?P<place>.+?))?: (?P<text>.+)$")
+    for line in section.splitlines():
+        quote, match = _QUOTE.match(line), _LINE.match(line.strip())
+        if quote and found:
+            found[-1] = replace(found[-1], quotes=(*found[-1].quotes, quote["words"]))
+        elif match:
+            parts = head.match(match["rest"])
+            place, text = (parts["place"] or "", parts["text"]) if parts else ("", match["rest"])
+            found.append(_Memory(match["handle"], match["mode"], int(match["weight"]), place, text))
+    return found
+
+
+def _things(memories: Sequence[_Memory]) -> list[_Thing]:
+    """What the memories tell that can be told again, in order. What was only thought is told only where the words say so."""
+    mixed = any(memory.mode != "thought" for memory in memories)
+    found: list[_Thing] = []
+    for at, memory in enumerate(memories):
+        for sentence in sentences(memory.text):
+            if not fit(sentence):
+                continue
+            for thing in _parts(sentence.rstrip(" ."), at, memory.weight):
+                if memory.mode != "thought" or not mixed or _THINKING.search(thing.text):
+                    found.append(thing)
+    return found
+
+
+def _parts(sentence: str, at: int, weight: int) -> list[_Thing]:
+    """A sentence by its clauses; one by whom the clause before it spoke to is the reply to that."""
+    found: list[_Thing] = []
+    for clause in sentence.split("; "):
+        pair = found[-1].pair if found and not found[-1].reply else None
+        if pair and clause.startswith(f"{pair[1]} ") and " also spoke to " not in clause:
+            found[-1] = replace(found[-1], reply=clause)
+        elif clause:
+            found.append(_Thing(at, weight, clause))
+    return found
+
+
+def _merged(things: Iterable[_Thing]) -> list[_Thing]:
+    """The things, each once: what was told of several times, and several questions of one to another with one reply, or none."""
+    once: dict[tuple[str, str], _Thing] = {}
+    for thing in things:
+        key = (thing.text.casefold(), thing.reply.casefold())
+        held = once.get(key)
+        once[key] = replace(held, times=held.times + 1, weight=max(held.weight, thing.weight)) if held else thing
+    asked: dict[tuple[str, str, str], _Thing] = {}
+    found: list[_Thing] = []
+    for thing in once.values():
+        match = _ASKED.match(thing.text)
+        if match is None:
+            found.append(thing)
+            continue
+        key_ = (match["who"], match["whom"], thing.reply.casefold())
+        held = asked.get(key_)
+        asked[key_] = _with_topic(held, match["topic"], thing) if held else thing
+    return sorted([*found, *asked.values()], key=lambda thing: thing.at)
+
+
+def _with_topic(held: _Thing, topic: str, thing: _Thing) -> _Thing:
+    """A question with one more thing that was asked."""
+    weight = max(held.weight, thing.weight)
+    known = topic.casefold() in held.text.casefold()
+    if known or held.text.count(", and ") + 1 >= _MOST_TOPICS or " and still " in held.text + topic:
+        return replace(held, weight=weight)
+    return replace(held, text=f"{held.text}, and {topic}", weight=weight)
+
+
+def _chosen(things: Sequence[_Thing]) -> list[_Thing]:
+    """The weightiest things, as many as one memory bears, in order of time."""
+    ranked = sorted(things, key=lambda thing: (-thing.weight, -thing.times, thing.at))
+    kept: list[_Thing] = []
+    for thing in ranked:
+        words = sum(len(each.told.split()) for each in (*kept, thing))
+        if len(kept) < _MOST and (not kept or words <= _WORDS):
+            kept.append(thing)
+    return [thing for thing in things if thing in kept]
+
+
+def _content(told: Sequence[_Thing], rest: Sequence[_Thing]) -> str:
+    """One or two sentences: the first thing, then the others and who else spoke to whom."""
+    if not told:
+        return ""
+    clauses = [thing.told for thing in told[1:]]
+    pairs = {pair for thing in told if (pair := thing.pair)}
+    others = [pair for pair in dict.fromkeys(thing.pair for thing in rest) if pair and pair not in pairs][:_MOST_PAIRS]
+    spoke: dict[str, list[str]] = {}
+    for who, whom in others:
+        spoke.setdefault(who, []).append(whom)
+    clauses += [f"{who} also spoke to {listed(whom)}" for who, whom in spoke.items()]
+    return " ".join(f"{part}." for part in (told[0].told, "; ".join(clauses)) if part)
+
+
+def _faintly(owner: str, people: Sequence[str], memories: Sequence[_Memory]) -> str:
+    """When nothing can be told again: with whom the time was passed."""
+    place = next((f" {memory.place}" for memory in memories if memory.place), "")
+    return f"{owner} had to do with {listed(list(people))}{place}." if people else f"{owner} passed a while{place}."
+
+
+def _quotes(memories: Sequence[_Memory]) -> list[str]:
+    """Words of the weightiest memories, at the most two, in the order they were said."""
+    held = [(memory.weight, at, quote) for at, memory in enumerate(memories) for quote in memory.quotes]
+    best = sorted(held, key=lambda each: (-each[0], each[1]))[:_QUOTES]
+    return list(dict.fromkeys(quote for _, _, quote in sorted(best, key=lambda each: each[1])))
