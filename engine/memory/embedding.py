@@ -29,6 +29,31 @@ async def embedded(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     return np.asarray(raw / lengths, dtype=_STORED)
 
 
+class TextVectors:
+    """Vectors of texts, each made once however often it is asked for."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._made: dict[str, Vectors] = {}
+
+    @property
+    def model(self) -> str:
+        """Id of the embedder."""
+        return self._embedder.name
+
+    @property
+    def merge(self) -> float:
+        """Cosine from which two memories are one, to this embedder."""
+        return self._embedder.merge
+
+    async def of(self, texts: Sequence[str]) -> Vectors:
+        """One unit vector a text, in rows. Raises `ModelError` as `embedded` does."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._made]
+        self._made.update(zip(new, await embedded(self._embedder, new), strict=True))
+        rows = [self._made[text] for text in texts]
+        return np.stack(rows) if rows else np.zeros((0, self._embedder.dim), dtype=_STORED)
+
+
 def from_bytes(blob: bytes) -> Vectors:
     """A stored vector."""
     return np.frombuffer(blob, dtype=_STORED)

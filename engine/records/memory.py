@@ -167,6 +167,9 @@ class Chunk(Record):
     """The ledger entry that this chunk rewrites instead of adding one."""
     version: int = Field(default=0, ge=0)
     """Version of that entry as read: commit refuses when it has changed since. 0 for a new entry."""
+    repeats: bool = False
+    """Whether it says nothing that the memory in `updates` does not: its sources go there, perhaps with more weight, and that memory
+    keeps words, time, place and people."""
     by_hand: bool = False
     """Whether a person has changed it while it waited."""
 

@@ -30,6 +30,7 @@ _GET = f"SELECT {COLUMNS} FROM ledger_entries WHERE id IN (%s)"
 OF_OWNER = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
 NEWEST = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
 _ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_LASTED = "UPDATE ledger_entries SET ended = ? WHERE id = ? AND ended < ?"
 _SOURCES = "SELECT buffer_id FROM ledger_sources WHERE ledger_id = ? ORDER BY buffer_id"
 _HOLDING = """
 SELECT source.buffer_id, entry.id FROM ledger_sources AS source JOIN ledger_entries AS entry ON entry.id = source.ledger_id
@@ -77,6 +78,15 @@ class LedgerRepository:
             raise KeyError(key)
         conn.executemany(_ADD_SOURCE, [(source, key) for source in sources])
         return ledger_entry(rows[0])
+
+    def add_sources(
+        self, conn: sqlite3.Connection, key: LedgerId, sources: Iterable[BufferId], ended: datetime | None = None
+    ) -> None:
+        """Give an entry further sources that change no word of it: it stays the version that it is. Its events lasted until `ended`, if
+        that is later than what is known."""
+        conn.executemany(_ADD_SOURCE, [(source, key) for source in sources])
+        if ended is not None:
+            conn.execute(_LASTED, (time_text(ended), key, time_text(ended)))
 
     def get(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> list[LedgerEntry]:
         """Entries in the order asked for. Unknown ids are left out."""

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from engine.memory.duplicates import BY_PEOPLE, adds_nothing
 from engine.memory.handoff.selection import joined, merge, united
 from engine.records.base import BufferId, LedgerId
 from engine.records.memory import Chunk, LedgerEntry
@@ -46,16 +47,25 @@ def with_updates(
 
 
 def _going_on(chunk: Chunk, entry: LedgerEntry, sources: Sequence[BufferId]) -> Chunk:
-    seen = set(sources) <= set(chunk.source_ids)
     return chunk.model_copy(
         update={
             "updates": entry.id,
             "version": entry.version,
-            "content": chunk.content if seen else joined(entry.content, chunk.content),
+            "content": _account(chunk, entry, sources),
             "quotes": united(entry.quotes, chunk.quotes),
             "involved_entity_ids": united(entry.involved_entity_ids, chunk.involved_entity_ids),
         }
     )
+
+
+def _account(chunk: Chunk, entry: LedgerEntry, sources: Sequence[BufferId]) -> str:
+    """The words of both. What a person wrote stays as it is, and is only added to for events it did not know."""
+    by_person = entry.origin in BY_PEOPLE
+    if (by_person and set(chunk.source_ids) <= set(sources)) or adds_nothing(chunk, entry):
+        return entry.content
+    if not by_person and set(sources) <= set(chunk.source_ids):
+        return chunk.content
+    return joined(entry.content, chunk.content)
 
 
 def let_go(chunks: Sequence[Chunk], limit: int) -> tuple[list[Chunk], list[str]]:

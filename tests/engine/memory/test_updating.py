@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.memory.handoff.selection import joined
 from engine.memory.handoff.updating import let_go, with_updates
-from engine.records.memory import Chunk, LedgerEntry
+from engine.records.memory import Chunk, LedgerEntry, Origin
 
 THEN = datetime(1247, 3, 1)
 ORDER = {f"b{n}": n for n in range(12)}
@@ -18,14 +18,17 @@ def chunk(*sources: str, content: str = "New.", **more: Any) -> Chunk:
     return Chunk(source_ids=sources, content=content, importance=more.pop("importance", 5), **more)
 
 
-def entry(seq: int, content: str = "Old.") -> LedgerEntry:
+def entry(seq: int, content: str = "Old.", origin: Origin = "handoff") -> LedgerEntry:
     return LedgerEntry(
-        id=f"l{seq}", seq=seq, owner_id="x", timestamp=THEN, ended=THEN, location_id=None, content=content, importance=5, version=seq
+        id=f"l{seq}", seq=seq, owner_id="x", timestamp=THEN, ended=THEN, location_id=None, content=content, importance=5, version=seq,
+        origin=origin,
     )
 
 
-def updated(chunks: list[Chunk], sources: dict[str, list[str]], contents: dict[str, str] | None = None) -> list[Chunk]:
-    entries = {key: entry(int(key[1:]), (contents or {}).get(key, "Old.")) for key in sources}
+def updated(
+    chunks: list[Chunk], sources: dict[str, list[str]], contents: dict[str, str] | None = None, origin: Origin = "handoff"
+) -> list[Chunk]:
+    entries = {key: entry(int(key[1:]), (contents or {}).get(key, "Old."), origin) for key in sources}
     holding = {source: key for key in sorted(sources, reverse=True) for source in sources[key]}
     return with_updates(chunks, holding, entries, sources, ORDER)
 
@@ -41,6 +44,19 @@ def test_of_equal_claims_the_older_entry_wins() -> None:
 
 def test_what_was_told_of_unseen_sources_stays() -> None:
     assert updated([chunk("b1")], {"l1": ["b1", "b9"]})[0].content == "Old. New."
+
+
+def test_a_person_s_words_stay_and_are_added_to_for_new_events_only() -> None:
+    assert updated([chunk("b1")], {"l1": ["b1"]}, origin="hand")[0].content == "Old."
+    assert updated([chunk("b1", "b2")], {"l1": ["b1"]}, origin="hand")[0].content == "Old. New."
+
+
+def test_a_thread_told_once_more_in_fewer_words_is_not_told_twice() -> None:
+    old = {"l1": "The sailor lost his red boat in the storm off the cape."}
+    [found] = updated([chunk("b1", content="The sailor lost his boat in the storm.")], {"l1": ["b1", "b9"]}, old)
+    assert found.content == old["l1"]
+    [found] = updated([chunk("b1", content="The sailor never lost his boat in the storm.")], {"l1": ["b1", "b9"]}, old)
+    assert found.content.startswith(old["l1"] + " The sailor never")
 
 
 def test_an_account_that_would_grow_too_long_becomes_a_new_entry() -> None:

@@ -1,0 +1,173 @@
+"""Whether what somebody said or thought is only what it remembers already (invariant 11). Pure.
+
+A prompt shows memories, its answer repeats them, and the answer becomes an event like any other. Promoted again it would be a second
+copy of the memory it came from, and a third the next time.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from engine.memory.text import bare
+from engine.memory.wording import content, held_by, names, negations, numbers, opposed, sentences
+from engine.mind.aliases import tokenize
+from engine.records.base import EntityId
+from engine.records.memory import BufferEntry, LedgerEntry
+from engine.records.tokens import referred, token
+
+_SHARE = 0.8
+"""Share of the content words of a sentence that a memory has to hold for telling it. Some change when a story is told again."""
+_ENOUGH = 4
+"""Content words of a sentence that can be told in part. A shorter one has to be a sentence of the memory, whole."""
+_LEAST = 2
+"""Content words that such a short sentence needs: `He left` is said of many a day."""
+
+_WHEN = (
+    r"just now|moments ago|(?:about |a |an |few |half |hour |couple |several |many |minutes |hours |days |weeks |months |week |month |year "
+    r"|years )+ago|earlier today(?:, in the \w+)?|(?:late )?last night|around midnight|yesterday \w+|the day before yesterday"
+    r"|the night before last"
+)
+_TIME_FIRST = re.compile(rf"^(?:{_WHEN})\s*[-,:;.\u2013\u2014\u2022*]*\s*", re.IGNORECASE)
+_LABEL = re.compile(r"^Quote:\s*|\(Only a thought\.?\)", re.IGNORECASE)
+_CHATTER = content(
+    "listen friend friends well good evening morning night day lord lady sir master mistress please hark aye yes hello welcome know "
+    "mind hear heard true truth wait look so ask asked believe swear promise god gods heaven heavens tale story word words memory"
+)
+"""What is said around a story and is none."""
+_TELLING = re.compile(
+    r"\b(?:I|we)(?:['\u2019](?:ve|ll|d|m|re))?(?:\s+(?:have|had|do|did|can|could|will|would|must|may|still|also|just|once|already|well"
+    r"|now|only|was|am|been|being))*\s+(?:remember|recall|hear|heard|know|knew|think|thought|believe|said|say|told|tell|swear|repeat)\w*"
+    r"|\b(?:tell|told|telling|say|said|ask|asked|spoke|speak|believe|let|remind|reminds|reminded)(?:\s+to)?\s+(?:me|us)\b"
+    r"|\bmy (?:friends?|lord|lady|dear|word|memory|mind)\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\bI\b|\b(?:[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Uu]s|[Oo]urs?|[Oo]urselves)\b")
+
+
+class Sentence(NamedTuple):
+    """One sentence as it is compared."""
+
+    text: str
+    """With reference tokens for those whom the owner knows a name for."""
+    stems: frozenset[str]
+    people: frozenset[EntityId]
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return "?" in self.text
+
+    @property
+    def of_oneself(self) -> bool:
+        """Whether whoever speaks is part of what is told, and not only the one who tells it."""
+        return _FIRST_PERSON.search(_TELLING.sub(" ", self.text)) is not None
+
+
+class Tale(NamedTuple):
+    """A ledger entry as it is compared."""
+
+    entry: LedgerEntry
+    sentences: tuple[Sentence, ...]
+    stems: frozenset[str]
+    words: frozenset[str]
+    people: frozenset[EntityId]
+
+
+def is_own_voice(sources: Sequence[BufferEntry], owner: EntityId) -> bool:
+    """Whether all these events are the owner's own speech or thought."""
+    return all(entry.intent.actor == owner and entry.intent.type != "action" for entry in sources)
+
+
+def spoken(sources: Sequence[BufferEntry], known: Mapping[str, EntityId]) -> list[Sentence]:
+    """What was said in these events, sentence by sentence, without the names of those spoken to."""
+    found: list[Sentence] = []
+    for entry in sources:
+        for line in sentences(entry.intent.text):
+            text = tokenize(_LABEL.sub("", _TIME_FIRST.sub("", line)), known)
+            for target in entry.intent.targets:
+                text = _without_address(text, token(target))
+            found.append(_sentence(text))
+    return found
+
+
+def tale(entry: LedgerEntry, known: Mapping[str, EntityId]) -> Tale:
+    """A ledger entry, ready for comparison."""
+    parts = [*sentences(entry.content), *(line for quote in entry.quotes for line in sentences(quote))]
+    told = tuple(_sentence(tokenize(part, known)) for part in parts)
+    return Tale(
+        entry, told, frozenset().union(*(one.stems for one in told)),
+        frozenset(word.casefold() for one in told for word in re.findall(r"\w+", bare(one.text))),
+        frozenset(entry.involved_entity_ids).union(*(one.people for one in told)),
+    )
+
+
+def echoed(said: Sequence[Sentence], tales: Iterable[Tale], owner: EntityId) -> LedgerEntry | None:
+    """The memory that says what was said, the one that says most of it when it takes several; None when something is news.
+
+    Each sentence has to be told by one memory: at least 0.8 of four or more content words, or all of a sentence of it, with numbers,
+    denials, names and those referred to agreeing. What is said around a story, a greeting say, is passed over.
+    """
+    tales = sorted(tales, key=lambda one: one.entry.seq)
+    weights: Counter[int] = Counter()
+    rest: list[Sentence] = []
+    for sentence in said:
+        best = max(range(len(tales)), key=lambda at: (_share(sentence, tales[at], owner), -at), default=None)
+        if best is not None and _share(sentence, tales[best], owner) > 0:
+            weights[best] += len(sentence.stems)
+        else:
+            rest.append(sentence)
+    if not weights or any(_is_news(sentence, [tales[at] for at in weights], owner) for sentence in rest):
+        return None
+    return tales[max(weights, key=lambda at: (weights[at], -at))].entry
+
+
+def _sentence(text: str) -> Sentence:
+    return Sentence(text, content(text), frozenset(referred(text)))
+
+
+def _without_address(text: str, name: str) -> str:
+    """The text without somebody's name where it only calls that one: before a comma at the beginning, behind one at the end."""
+    text = text.removeprefix(f"{name}, ")
+    return re.sub(rf", {re.escape(name)}(?=[.!?\u2026]*$)", "", text)
+
+
+def _share(sentence: Sentence, told: Tale, owner: EntityId) -> float:
+    """How much of the sentence the memory tells; 0 when it tells it not, or otherwise."""
+    size = len(sentence.stems)
+    if size < _LEAST or not sentence.people <= told.people | {owner}:
+        return 0.0
+    if size < _ENOUGH:
+        share, near = 1.0, [
+            one for one in told.sentences if one.stems == sentence.stems and one.people - {owner} == sentence.people - {owner}
+        ]
+    else:
+        share = held_by(sentence.stems, told.stems)
+        near = [one for one in told.sentences if 2 * len(one.stems & sentence.stems) >= min(size, len(one.stems)) > 0]
+    if share < _SHARE or not near:
+        return 0.0
+    return share if _agree(sentence, near, told, owner) else 0.0
+
+
+def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, owner: EntityId) -> bool:
+    """Whether a sentence says no other number or name, denies nothing, asks nothing and confesses nothing that the memory does not."""
+    if Counter(numbers(sentence.text)) - Counter(number for one in told.sentences for number in numbers(one.text)):
+        return False
+    if any(name.casefold() not in told.words for name in names(sentence.text)):
+        return False
+    if sentence.of_oneself and owner not in told.people and not any(one.of_oneself for one in near):
+        return False
+    if sentence.asks and not any(one.asks for one in near):
+        return False
+    return any(
+        (negations(sentence.text) > 0) == (negations(one.text) > 0) and not opposed(sentence.text, one.text) for one in near
+    )
+
+
+def _is_news(sentence: Sentence, told: Sequence[Tale], owner: EntityId) -> bool:
+    """Whether a sentence that no memory tells says something beside those that were told."""
+    if not sentence.stems - _CHATTER:
+        return sentence.of_oneself and not sentence.stems
+    if sentence.of_oneself or sentence.asks or negations(sentence.text) or len(sentence.stems) >= _ENOUGH:
+        return True
+    return not any(sentence.stems <= one.stems and sentence.people <= one.people | {owner} for one in told)
