@@ -5,7 +5,7 @@ import time
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, HandoffCommitted, Listener
-from engine.llm.hashing import Hash768
+from engine.llm.embedders import open_embedder
 from engine.llm.meter import Meter
 from engine.llm.observed import CallSink, Observed
 from engine.llm.protocol import Embedder, LanguageModel
@@ -18,6 +18,7 @@ from engine.memory.reembedding import EmbeddingJob
 from engine.records.authored import LoreItem
 from engine.records.policies import Policies
 from engine.records.world import World
+from engine.settings import load_settings
 from engine.storage.store import Store
 from engine.turns.actor import Actor
 from engine.turns.decoder import Decoder
@@ -69,7 +70,9 @@ async def assemble(store: Store, sink: CallSink | None, listener: Listener | Non
             raise SaveError(f"{store.db.path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
         policies = await store.db.read(store.worlds.policies)
         lore = await store.db.read(store.worlds.lore)
-        return Parts(store, world, policies, lore, Hash768(), sink, listener)
+        known = await store.db.read(store.embeddings.models)
+        embedder = await open_embedder(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
+        return Parts(store, world, policies, lore, embedder, sink, listener)
     except BaseException:
         await store.close()
         raise

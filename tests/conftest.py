@@ -1,0 +1,13 @@
+"""What holds for all tests: nobody's own settings."""
+
+import os
+
+import pytest
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests, and the processes that they start, find an empty config folder and no embedder named in the environment."""
+    os.environ["OTHERMINDS_CONFIG"] = str(tmp_path_factory.mktemp("config"))
+    for name in ("OTHERMINDS_EMBED", "OTHERMINDS_EMBED_FILE"):
+        os.environ.pop(name, None)
