@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 import typer
 
 from engine.errors import OthermindsError
+from tui.cli_memory import audit, embed, recall
 
 if TYPE_CHECKING:
     from engine.events import EngineEvent
@@ -87,6 +88,11 @@ def diff(a: Path, b: Path) -> None:
         typer.echo(line)
     typer.echo(f"{len(found)} {'difference' if len(found) == 1 else 'differences'}." if found else "The saves are equal.")
     raise typer.Exit(1 if found else 0)
+
+
+app.command()(recall)
+app.command()(audit)
+app.command()(embed)
 
 
 def _run_app(start: Path | None) -> int:
