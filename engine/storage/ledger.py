@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.records.base import BufferId, EntityId, LedgerId, PlaceId
 from engine.records.memory import LedgerEntry, NewLedgerEntry
-from engine.storage import ledger_search
+from engine.storage import ledger_search, ledger_words
 from engine.storage.numbers import next_number
 from engine.storage.rows import Row, list_text, marks, text_list, time_text
 
@@ -128,20 +128,15 @@ class LedgerRepository:
         return [key for (key,) in conn.execute(sql, values)]
 
     def by_words(self, conn: sqlite3.Connection, owner: EntityId, terms: Sequence[str], limit: int) -> list[tuple[LedgerId, float]]:
-        """Entries of `owner` that hold one of the terms or another form of it, with their BM25, 0 or more, best first.
+        """Entries of `owner` that hold one of the rarest of the terms or another form of it, with their scores above 0, best first.
 
         A term is literal text, not a query. Punctuation parts words, and a term of several words is found as a phrase.
         """
-        query = ledger_search.words_query(owner, terms)
-        return [(key, max(0.0, score)) for key, score in conn.execute(ledger_search.BY_WORDS, (query, limit))] if query else []
+        return ledger_words.search(conn, owner, terms, limit)
 
     def term_counts(self, conn: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
-        """In how many ledger entries, of all owners, each term stands. Counting stops at `ledger_search.COMMON`."""
-        counts: dict[str, int] = {}
-        for term in dict.fromkeys(terms):
-            query = ledger_search.term_query(term)
-            counts[term] = conn.execute(ledger_search.TERM_COUNT, (query, ledger_search.COMMON)).fetchone()[0] if query else 0
-        return counts
+        """In how many ledger entries, of all owners, each term stands. Counting stops at `ledger_words.COMMON`."""
+        return {term: ledger_words.counted(conn, term) for term in dict.fromkeys(terms)}
 
     def scan(self, conn: sqlite3.Connection, owner: EntityId, after: int = 0) -> list[LedgerFacts]:
         """What ranking needs of an owner's entries with a `seq` above `after`, in order of writing."""

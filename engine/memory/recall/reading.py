@@ -4,7 +4,7 @@ import sqlite3
 from typing import NamedTuple
 
 from engine.llm.protocol import Embedder
-from engine.memory.recall.query import Query, rarest
+from engine.memory.recall.query import Query
 from engine.memory.recall.vectors import OwnerVectors
 from engine.records.base import EntityId, LedgerId, PlaceId, RunId
 from engine.records.memory import LedgerEntry
@@ -58,9 +58,8 @@ def read(
     """Everything for one recall but the texts, in one transaction. Runs on the database's thread and changes nothing shared."""
     news = _news(conn, store, embedder, owner, known) if known else None
     fresh = _whole(conn, store, embedder, owner) if news is None else None
-    terms = rarest(query.terms, store.ledger.term_counts(conn, query.terms))
     structural = store.ledger.structural(conn, owner, place, focus, pool)
-    return Reading(fresh, news, structural, store.ledger.by_words(conn, owner, terms, pool))
+    return Reading(fresh, news, structural, store.ledger.by_words(conn, owner, query.terms, pool))
 
 
 def take_in(vectors: OwnerVectors, news: News) -> None:
