@@ -103,6 +103,7 @@ class Review:
             chunk = reworded(world, owner, _chunk(pending, index), edit, self._speeches(conn, pending.proposal, index))
             proposal = pending.proposal.model_copy(update={"chunks": _replaced(pending.proposal.chunks, index, chunk)})
             self._check_pins(proposal)
+            _check_rewritings(proposal)
             verdicts = _replaced(pending.verdicts, index, "accepted")
             return pending.model_copy(update={"proposal": proposal, "verdicts": verdicts})
 
@@ -258,6 +259,13 @@ def _chunk(pending: PendingProposal, index: int) -> Chunk:
     if not 0 <= index < len(chunks):
         raise HandoffError(f"There is no chunk {index + 1}.", f"The proposal has {_counted(len(chunks), 'chunk', '')}.")
     return chunks[index]
+
+
+def _check_rewritings(proposal: Proposal) -> None:
+    """A memory is worded once in a proposal; what only repeats it may be said any number of times."""
+    worded = [chunk.updates for chunk in proposal.chunks if chunk.updates and (chunk.by_hand or not chunk.repeats)]
+    if len(set(worded)) < len(worded):
+        raise HandoffError("Another part of the proposal rewrites the same memory.", "Put it into your words there, or reject this one.")
 
 
 def _decided(pending: PendingProposal) -> Proposal:
