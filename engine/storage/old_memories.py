@@ -12,7 +12,7 @@ from engine.storage.rows import text_list, time_text
 _MORE = "SELECT count(*) FROM (SELECT 1 FROM ledger_entries WHERE owner_id = ? LIMIT ?)"
 EDGE = "SELECT timestamp, seq FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT 1 OFFSET ?"
 ELIGIBLE = """
-SELECT id, seq, timestamp, location_id FROM ledger_entries AS entry
+SELECT id, seq, timestamp, location_id, origin = 'compression' FROM ledger_entries AS entry
 WHERE owner_id = ? AND timestamp >= ? AND (timestamp, seq) > (?, ?) AND (timestamp, seq) < (?, ?) AND importance <= ? AND origin <> 'hand'
     AND NOT EXISTS (
         SELECT 1 FROM ledger_sources AS source JOIN buffer_entries AS held ON held.id = source.buffer_id
@@ -48,6 +48,8 @@ class OldMemory(NamedTuple):
     seq: int
     timestamp: datetime
     place: PlaceId | None
+    told_before: bool = False
+    """Whether it is itself a compression."""
 
 
 class PastCompression(NamedTuple):
@@ -85,8 +87,8 @@ class OldMemories:
         while left is None or left > 0:
             size = _PAGE if left is None else min(_PAGE, left)
             rows = conn.execute(ELIGIBLE, (owner, after, after, after_seq, last, last_seq + 1, importance, size)).fetchall()
-            for key, seq, timestamp, place in rows:
-                yield OldMemory(key, seq, datetime.fromisoformat(timestamp), place)
+            for key, seq, timestamp, place, told in rows:
+                yield OldMemory(key, seq, datetime.fromisoformat(timestamp), place, bool(told))
             if len(rows) < size:
                 return
             after, after_seq = rows[-1][2], rows[-1][1]

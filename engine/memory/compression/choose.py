@@ -20,28 +20,30 @@ def protected(policy: CompressionPolicy) -> int:
 def neighbours(memories: Iterable[OldMemory], policy: CompressionPolicy, excess: int, most: int) -> list[tuple[LedgerId, ...]]:
     """Groups of memories to be told as one, oldest first, at most `most` and no more than take `excess` memories away.
 
-    `memories` come in order of time and are read no further than needed. A group is of one place and within one day; those that
-    can grow no further go first, so that a day still to be completed is not told in pieces.
+    `memories` come in order of time and are read no further than needed. A group is of one place and within one day. Those that can
+    grow no further go first, then the largest, so that a day still to be completed is not told in small pieces. What is a compression
+    already is told with others of its kind only: else each new neighbour would cost the old ones another retelling.
     """
     least = min(_LEAST, policy.group)
-    growing: dict[PlaceId | None, list[OldMemory]] = {}
+    growing: dict[tuple[PlaceId | None, bool], list[OldMemory]] = {}
     ready: list[list[OldMemory]] = []
 
     def enough() -> bool:
         return len(ready) >= most or sum(len(group) - 1 for group in ready) >= excess
 
     for memory in memories:
-        group = growing.setdefault(memory.place, [])
+        kind = (memory.place, memory.told_before)
+        group = growing.setdefault(kind, [])
         if group and memory.timestamp - group[0].timestamp > DAY:
             if len(group) >= least:
                 ready.append(group)
-            group = growing[memory.place] = []
+            group = growing[kind] = []
         group.append(memory)
         if len(group) == policy.group:
-            ready.append(growing.pop(memory.place))
+            ready.append(growing.pop(kind))
         if enough():
             break
-    for group in sorted(growing.values(), key=lambda each: (each[0].timestamp, each[0].seq)):
+    for group in sorted(growing.values(), key=lambda each: (-len(each), each[0].timestamp, each[0].seq)):
         if len(group) >= least and not enough():
             ready.append(group)
     ready.sort(key=lambda group: (group[0].timestamp, group[0].seq))

@@ -24,10 +24,13 @@ _ASKED = re.compile(r"^(?P<who>P\d+) asked (?P<whom>P\d+) (?:more than once )?(?
 _TO = re.compile(
     r"^(?P<who>P\d+) (?:also )?(?:asked|told|answered|warned|accused|threatened|ordered|thanked|spoke to) (?P<whom>P\d+)\b"
 )
+_REPLY = re.compile(r"^P\d+ (?:answered|replied|denied|agreed|refused|would|could) ")
 _THINKING = re.compile(
     r"\b(?:thought|suspected|wondered|wanted|meant|hoped|feared|believed|wished|felt|knew|remembered|was afraid|was sure|longed|dreamt)\b"
 )
 _AGAIN = "more than once"
+_FULL = 20
+"""Words from which a thing says no more by being longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,16 @@ class _Thing:
         return f"{text}; {self.reply}" if self.reply else text
 
     @property
+    def faint(self) -> bool:
+        """Whether it says no more than who spoke to whom."""
+        return " also spoke to " in self.text
+
+    @property
+    def rank(self) -> tuple[int, int, int, int]:
+        """What is told before what: the weightier, what came again, what says more, the earlier."""
+        return (-self.weight, -self.times, -min(_FULL, len(self.told.split())), self.at)
+
+    @property
     def pair(self) -> tuple[str, str] | None:
         """Who speaks in it to whom, if anybody does."""
         found = _TO.match(self.text)
@@ -79,7 +92,8 @@ def compressed(prompt: str) -> str:
     told = _chosen(things)
     used = {thing.at for thing in told}
     people = sorted({handle for memory in memories for handle in _HANDLE.findall(memory.text)} - {owner}, key=lambda each: int(each[1:]))
-    content = _content(told, [thing for thing in things if thing not in told]) or _faintly(owner, people, memories)
+    rest = [thing for thing in things if thing not in told]
+    content = _content(told or rest[:1], rest) or _faintly(owner, people, memories)
     return CompressReply(
         sourceEntryIds=[memory.handle for memory in memories], content=content,
         quotes=_quotes([memory for at, memory in enumerate(memories) if at in used]), involvedEntityIds=people,
@@ -116,15 +130,22 @@ def _things(memories: Sequence[_Memory]) -> list[_Thing]:
 
 
 def _parts(sentence: str, at: int, weight: int) -> list[_Thing]:
-    """A sentence by its clauses; one by whom the clause before it spoke to is the reply to that."""
+    """A sentence by its clauses; one in which somebody of the clause before answers it is the reply to that."""
     found: list[_Thing] = []
     for clause in sentence.split("; "):
-        pair = found[-1].pair if found and not found[-1].reply else None
-        if pair and clause.startswith(f"{pair[1]} ") and " also spoke to " not in clause:
+        if found and not found[-1].reply and _answers(clause, found[-1].text):
             found[-1] = replace(found[-1], reply=clause)
         elif clause:
             found.append(_Thing(at, weight, clause))
     return found
+
+
+def _answers(clause: str, before: str) -> bool:
+    """Whether a clause is what came of the one before it."""
+    who = _HANDLE.match(clause)
+    if who is None or _ASKED.match(clause) or " also spoke to " in clause:
+        return False
+    return _REPLY.match(clause) is not None or who[0] in _HANDLE.findall(before)[1:]
 
 
 def _merged(things: Iterable[_Thing]) -> list[_Thing]:
@@ -157,10 +178,11 @@ def _with_topic(held: _Thing, topic: str, thing: _Thing) -> _Thing:
 
 
 def _chosen(things: Sequence[_Thing]) -> list[_Thing]:
-    """The weightiest things, as many as one memory bears, in order of time."""
-    ranked = sorted(things, key=lambda thing: (-thing.weight, -thing.times, thing.at))
+    """The things that rank first, as many as one memory bears, in order of time; of one memory a second one only when there is room."""
+    ranked = sorted((thing for thing in things if not thing.faint), key=lambda thing: thing.rank)
+    first = [thing for at, thing in enumerate(ranked) if all(thing.at != before.at for before in ranked[:at])]
     kept: list[_Thing] = []
-    for thing in ranked:
+    for thing in dict.fromkeys([*first, *ranked]):
         words = sum(len(each.told.split()) for each in (*kept, thing))
         if len(kept) < _MOST and (not kept or words <= _WORDS):
             kept.append(thing)
@@ -172,11 +194,12 @@ def _content(told: Sequence[_Thing], rest: Sequence[_Thing]) -> str:
     if not told:
         return ""
     clauses = [thing.told for thing in told[1:]]
-    pairs = {pair for thing in told if (pair := thing.pair)}
-    others = [pair for pair in dict.fromkeys(thing.pair for thing in rest) if pair and pair not in pairs][:_MOST_PAIRS]
+    met = {frozenset(pair) for thing in told if (pair := thing.pair)}
     spoke: dict[str, list[str]] = {}
-    for who, whom in others:
-        spoke.setdefault(who, []).append(whom)
+    for pair in (thing.pair for thing in rest):
+        if pair and frozenset(pair) not in met and len(met) < len(told) + _MOST_PAIRS:
+            met.add(frozenset(pair))
+            spoke.setdefault(pair[0], []).append(pair[1])
     clauses += [f"{who} also spoke to {listed(whom)}" for who, whom in spoke.items()]
     return " ".join(f"{part}." for part in (told[0].told, "; ".join(clauses)) if part)
 
