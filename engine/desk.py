@@ -11,6 +11,7 @@ from engine.errors import CommandError, ModelError
 from engine.events import EntryRestored, Listener, MemoryChanged
 from engine.llm.protocol import Embedder
 from engine.memory import editing, history
+from engine.memory.duplicates import near_duplicates
 from engine.memory.embedding import embedded
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
@@ -30,7 +31,7 @@ from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.memory import BufferEntry, HandoffRun, LedgerEntry
 from engine.records.policies import Policies
 from engine.records.prompts import Recollection
-from engine.records.review import ChunkEdit, MemoryEdit, PendingProposal, Verdict
+from engine.records.review import ChunkEdit, MemoryEdit, NearDuplicate, PendingProposal, Verdict
 from engine.records.world import World
 from engine.storage.store import Store
 from engine.views import LedgerLine, ledger_line
@@ -84,6 +85,11 @@ class MemoryDesk:
         """Memories of the ledger as their owners read them now. Those that are not there are left out."""
         world = self._world()
         return {entry.id: ledger_line(world, entry) for entry in await self._store.db.read(lambda conn: self._store.ledger.get(conn, keys))}
+
+    async def near_duplicates(self, entity: EntityId) -> Sequence[NearDuplicate]:
+        """Pairs of memories of `entity` that tell nearly the same, nearest first. `merge` makes one of two."""
+        self._world_with(entity)
+        return await near_duplicates(self._store, self._embedder, entity)
 
     async def recall(self, entity: EntityId, query: str | None = None) -> Recollection:
         """What would come to the mind of `entity` now, asked by the scene or by `query`, with all receipts."""
