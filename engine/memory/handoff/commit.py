@@ -79,7 +79,7 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
     fates, tellings = _fates(proposal, holding), _tellings(conn, store, proposal, holding)
     run = store.handoffs.add(conn, _run(world, proposal, fates, [one.chunk for one in tellings if one.is_news]))
-    written: list[LedgerEntry] = []
+    written: dict[LedgerId, LedgerEntry] = {}
     home: dict[BufferId, LedgerId] = dict(holding)
     for one in tellings:
         if one.held is not None and not one.is_news:
@@ -88,8 +88,9 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
         else:
             entry = _write(conn, store, world, proposal, one, run.id)
             key = entry.id
-            store.embeddings.put(conn, "ledger", key, proposal.embedder, proposal.dim, one.vector)
-            written.append(entry)
+            if (entry.content, entry.quotes) == (one.chunk.content, one.chunk.quotes):
+                store.embeddings.put(conn, "ledger", key, proposal.embedder, proposal.dim, one.vector)
+            written[key] = entry
         for source in one.chunk.source_ids:
             home.setdefault(source, key)
     for entry_ in fates.pinned:
@@ -99,7 +100,7 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     store.buffer.archive(conn, fates.forgotten, "forgotten", run.id, {})
     store.handoffs.log_time(conn, run.id, proposal.seconds)
     promoted, forgotten, pinned = (tuple(e.id for e in part) for part in (fates.promoted, fates.forgotten, fates.pinned))
-    return Committed(run, tuple(written), promoted, forgotten, pinned)
+    return Committed(run, tuple(written.values()), promoted, forgotten, pinned)
 
 
 def check_unchanged(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> None:
@@ -167,12 +168,12 @@ def _fates(proposal: Proposal, holding: Mapping[BufferId, LedgerId]) -> _Fates:
 
 
 def _run(world: World, proposal: Proposal, fates: _Fates, chunks: Sequence[Chunk]) -> HandoffRun:
-    updated = sum(chunk.updates is not None for chunk in chunks)
+    updated = {chunk.updates for chunk in chunks if chunk.updates}
     return HandoffRun(
         id="", owner_id=proposal.owner_id, round=world.round, timestamp=world.now, trigger=proposal.trigger,
         reason=proposal.report.reason, status="committed", candidate_ids=tuple(entry.id for entry in proposal.candidates),
         prompt=proposal.prompt, reply=proposal.reply, model=proposal.model, template=proposal.template, notes=proposal.notes,
-        added=len(chunks) - updated, updated=updated, promoted=len(fates.promoted), forgotten=len(fates.forgotten),
+        added=sum(chunk.updates is None for chunk in chunks), updated=len(updated), promoted=len(fates.promoted), forgotten=len(fates.forgotten),
         pinned=len(fates.pinned), decision=proposal.decision,
     )
 
@@ -184,8 +185,11 @@ def _write(
     chunk, held = one.chunk, one.held
     text = plain(chunk.content, chunk.quotes)
     if held is not None and chunk.repeats and not chunk.by_hand:
-        values = {name: getattr(held, name) for name in NewLedgerEntry.model_fields}
-        weightier = NewLedgerEntry.model_validate(values | {"importance": chunk.importance, "run_id": run_id})
+        [now] = store.ledger.get(conn, [held.id])  # another chunk may have put it into new words meanwhile
+        values = {name: getattr(now, name) for name in NewLedgerEntry.model_fields}
+        weight = max(now.importance, chunk.importance)
+        weightier = NewLedgerEntry.model_validate(values | {"importance": weight, "run_id": run_id})
+        text = plain(now.content, now.quotes)
         return store.ledger.rewrite(conn, held.id, weightier, one.own, text)
     earlier = _earlier(conn, store, one)
     told = [*one.told, *earlier]

@@ -117,12 +117,8 @@ async def test_with_every_chunk_rejected_the_pool_is_forgotten(desk: Desk, wire:
 
 async def test_a_rejected_chunk_over_a_thread_leaves_the_ledger_as_it_was(desk: Desk, wire: Any) -> None:
     thread = wire.chunk(["M1"], "P2 is hunted.", retainInBuffer=True)
-    engine = await desk.asked(wire.reply(thread), wire.reply(wire.chunk(["M1", "M2"], "P2 is caught.")))
-    await wire.judged(engine, "accepted")
-    await engine.review.finish(desk.world, OWNER)
+    engine = await desk.going_on(wire.reply(thread), wire.reply(wire.chunk(["M1", "M2"], "P2 is caught.")))
     before = await desk.ledger()
-    await desk.fill(desk.inn.talk(5, oldest=279, newest=270))
-    await engine.run_all(desk.world)
     pending = await engine.review.pending_of(OWNER)
     assert pending is not None
     assert pending.proposal.chunks[0].updates == before[0].id

@@ -35,7 +35,6 @@ async def test_an_edit_is_kept_in_tokens_and_accepts_its_chunk(desk: Desk, wire:
         content='The wet stranger told Bryn Harrow "Tom Reed hunts me", and Reed, whom Ansa Pike knows, did.',
         quotes=("the harbour master\n is after me", "Have you a room?"), importance=10, retain=True,
     )
-    # A quote keeps the case of what was said.
     with pytest.raises(HandoffError, match="the harbour master is after me"):
         await engine.review.edit(desk.world, OWNER, 0, edit)
     pending = await engine.review.edit(
@@ -97,13 +96,9 @@ async def test_a_person_pins_no_more_than_the_buffer_bears(desk: Desk, wire: Any
 
 
 async def test_quotes_of_a_threads_earlier_moments_may_stay(desk: Desk, wire: Any) -> None:
-    engine = await desk.asked(
+    engine = await desk.going_on(
         wire.reply(wire.chunk(["M1"], "P2 is hunted.", retainInBuffer=True)), wire.reply(wire.chunk(["M1", "M2"], "P2 is caught."))
     )
-    await wire.judged(engine, "accepted")
-    await engine.review.finish(desk.world, OWNER)
-    await desk.fill(desk.inn.talk(5, oldest=279, newest=270))
-    await engine.run_all(desk.world)
     said = ("Have you a room?", "Line anchor number 0.")
     pending = await engine.review.edit(desk.world, OWNER, 0, ChunkEdit(quotes=said))
     assert pending.proposal.chunks[0].quotes == said
@@ -148,3 +143,32 @@ async def test_another_kind_is_committed_by_its_own_means(desk: Desk, wire: Any)
     failed = desk.events[-2]
     assert isinstance(failed, HandoffFailed)
     assert (failed.run.kind, failed.run.candidate_ids) == ("compression", (memory.id,))
+
+
+async def test_a_memory_is_worded_once_in_a_proposal(desk: Desk, wire: Any) -> None:
+    """Two parts of a proposal go into one memory; the one that only repeats it cannot be given other words beside the one that
+    rewrites it."""
+    engine = await desk.asked(answer(wire))
+    [memory] = await desk.remember([desk.inn.memory("{{e:en_stranger}} is hunted.", 9)])
+
+    def into(conn: Any) -> None:
+        pending = desk.store.proposals.of_owner(conn, OWNER)
+        assert pending is not None
+        updates = {"updates": memory.id, "version": memory.version}
+        first, second = (chunk.model_copy(update=updates) for chunk in pending.proposal.chunks)
+        weightier = {"repeats": True, "content": memory.content, "quotes": (), "importance": 9}
+        chunks = (first, second.model_copy(update=weightier))
+        proposal = pending.proposal.model_copy(update={"chunks": chunks})
+        desk.store.proposals.replace(conn, pending.model_copy(update={"proposal": proposal}))
+
+    await desk.store.db.write(into)
+    before = await engine.review.pending()
+    with pytest.raises(HandoffError, match="Another part of the proposal rewrites the same memory"):
+        await engine.review.edit(desk.world, OWNER, 1, ChunkEdit(content="The wet stranger drank."))
+    assert await engine.review.pending() == before
+    await engine.review.edit(desk.world, OWNER, 0, ChunkEdit(content="The wet stranger is hunted by many."))
+    await wire.judged(engine, "accepted", "accepted")
+    await engine.review.finish(desk.world, OWNER)
+    [entry] = await desk.ledger()
+    assert (entry.id, entry.content, entry.importance) == (memory.id, f"{STRANGER} is hunted by many.", 9)
+    assert await desk.sources(entry.id) == ("buf-000001", "buf-000002", "buf-000003")
