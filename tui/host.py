@@ -64,6 +64,8 @@ class _Run:
     failed: int = 0
     paused: bool = False
     stopped: bool = False
+    asked: bool = False
+    """A proposal came up that waits for the reader's word: no further round begins."""
     texts: deque[str] = field(default_factory=deque)
     """What the played entity does in the rounds to come, as far as it was written ahead."""
 
@@ -85,6 +87,8 @@ class GameHost:
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
         self._run: _Run | None = None
+        self._asked: set[str] = set()
+        """Proposals that were told of: one of which a part has changed is no news."""
         self._shown = asyncio.Event()
         self._shown.set()
 
@@ -108,6 +112,7 @@ class GameHost:
             game = await start()
         except OSError as error:
             raise OthermindsError(f"The save cannot be written: {error}.", "Set OTHERMINDS_HOME to a folder you can write to.") from error
+        self._asked = {pending.id for pending in await game.memory.pending()}
         game.listen(self._hear)
         self.game = game
         return game
@@ -182,7 +187,9 @@ class GameHost:
                 run.promoted += report.handoffs
                 run.failed += report.failed_beats
                 await self._until_shown()
-            self.pacer.put(Rested("paused" if run.paused else "done", run.done, run.promoted, run.failed))
+            self.pacer.put(Rested("asked" if run.asked else "paused" if run.paused else "done", run.done, run.promoted, run.failed))
+            if text:
+                self.pacer.put(Refused(text, "Play rests. Enter does this."))
         except OthermindsError as error:
             self.pacer.put(Refused(text, str(error)))
         except asyncio.CancelledError:
@@ -230,6 +237,10 @@ class GameHost:
         return items
 
     def _hear(self, event: "EngineEvent") -> None:
+        if event.kind == "handoff_proposed" and event.pending.id not in self._asked:
+            self._asked.add(event.pending.id)
+            if self._run is not None:
+                self._run.left, self._run.asked = 0, True
         told: dict[EntityId | None, StoryLine] = {}
         if self.game is not None and event.kind == "happened":
             owners = [entry.owner_id for entry in event.entries]

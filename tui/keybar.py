@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "question_mark": "?", "escape": "esc", "up": "↑", "down": "↓", "space": "space", "full_stop": ".", "comma": ",", "delete": "del",
+    "plus": "+", "slash": "/",
 }
 
 _HELP = "app.show_help"

@@ -26,7 +26,8 @@ class Heard:
 class Rested:
     """Play has come to rest."""
 
-    why: Literal["done", "paused", "stopped"]
+    why: Literal["done", "paused", "stopped", "asked"]
+    """`asked`: a proposal waits for the reader's word."""
     rounds: int = 0
     """How many were finished."""
     promoted: int = 0

@@ -122,8 +122,9 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return _minded(view, owner, lambda mind: replace(mind, fresh=mind.fresh | news)) if owner == view.chosen else view
         case HandoffProposed(entity=owner, pending=pending):
             return _proposed(view, owner, pending)
-        case ProposalClosed(entity=owner):
-            return replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
+        case ProposalClosed(entity=owner, reason=reason):
+            view = replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
+            return replace(view, note=Note(rejected(view.name(owner)))) if reason == "rejected" else view
         case Embedding(done=done, total=total):
             return replace(view, embedding=event if done < total else None)
         case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
@@ -139,7 +140,7 @@ def aside(view: WorldView, event: EngineEvent) -> str:
             return tally(view.name(entity), run)
         case HandoffProposed(entity=entity, pending=pending) if pending.id not in {one.id for one in view.waiting.values()}:
             return f"{asks(view.name(entity), pending)}."
-        case HandoffFailed(entity=entity, run=run) if run.decision == "rejected":
+        case ProposalClosed(entity=entity, reason="rejected"):
             return rejected(view.name(entity))
         case HandoffFailed(entity=entity, run=run):
             return f"{view.name(entity)} could not sort its memories: {run.error or run.reason} Nothing was lost."
@@ -285,8 +286,6 @@ def _handoff(view: WorldView, event: HandoffStarted | ChunkDecided | HandoffComm
             note = Note(tally(view.name(owner), run), "good")
         case HandoffFailed(run=run):
             mind = replace(mind, judging=frozenset(), chunks=())
-            if run.decision == "rejected":
-                return replace(view, minds={**view.minds, owner: mind}, note=Note(rejected(view.name(owner))))
             note = Note(f"{view.name(owner)}: no memory was kept or lost, the handoff failed. {run.error}", "bad")
     if owner not in (chosen, view.played):  # the story tells of the others
         note = view.note

@@ -28,9 +28,10 @@ from engine.game import BufferView, Game, LedgerLine, RoundReport, StoryLine
 from engine.llm.observed import CallSink
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Partition, Trigger, TriggerReport
-from engine.records.prompts import Cut, Message, Prompt, PromptReport, Receipt, Section
+from engine.records.prompts import Candidate, Cut, Message, Prompt, PromptReport, Receipt, Section
 from engine.records.tokens import substitute
 from engine.records.world import Attribute, Entity, Place, Portal, World
+from tests.tui.scripted_memory import FakeDesk
 
 START = datetime(1247, 3, 1, 18, 5)
 HOSTILE = "[red]x[/] [/nope] [@click=app.quit]go[/] \x1b]52;c;aGk=\x07 \u202eevil"
@@ -80,6 +81,8 @@ class FakeGame(Game):
         self.gate: asyncio.Event | None = None
         """When set, each beat waits for it: a slow model."""
         self.fail_next = ""
+        self.problems: tuple[str, ...] = ()
+        """What is left out of each prompt."""
         self._listeners: list[Listener] = []
         self._played: str | None = None
         self._seq = 0
@@ -88,6 +91,7 @@ class FakeGame(Game):
         self._story: list[Happened] = []
         self._changes: list[AliasChange] = []
         self._archive: dict[str, BufferEntry] = {}
+        self.desk = FakeDesk(self)
         for minutes in range(10):
             said = Intent(type="dialogue", verb="say", text=f"Old news {minutes}.{spice}", actor="mira", targets=("bryn",))
             self._remember("bryn", said, -600 + minutes)
@@ -107,7 +111,9 @@ class FakeGame(Game):
             listener(event)
 
     @classmethod
-    async def open(cls, save: Path, sink: CallSink | None = None) -> "FakeGame":
+    async def open(
+        cls, save: Path, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False,
+    ) -> "FakeGame":
         return cls(save)
 
     async def close(self) -> None:
@@ -124,6 +130,10 @@ class FakeGame(Game):
     @property
     def model_name(self) -> str:
         return "storyteller"
+
+    @property
+    def memory(self) -> FakeDesk:
+        return self.desk
 
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
@@ -209,6 +219,9 @@ class FakeGame(Game):
 
     async def _handoff(self, owner: str) -> None:
         candidates = self._buffers[owner][:6]
+        if self.desk.mode == "ask":
+            self.desk.propose(owner, candidates, self._world.round)
+            return
         ids = tuple(entry.id for entry in candidates)
         self._tell(HandoffStarted(entity=owner, report=self._report(owner), candidate_ids=ids))
         await asyncio.sleep(0)
@@ -249,19 +262,27 @@ class FakeGame(Game):
                 Section(key="memories", title="your memories", text="", why_empty="nothing was recalled"),
             ),
             report=PromptReport(
-                context_window=8192, reserved=512, tokens=460,
+                context_window=8192, reserved=512, tokens=460, query="news from the sea" + self.spice, focus=("mira",),
+                problems=self.problems,
                 cuts=(Cut(section="memories", source="led-000001", reason="budget" + self.spice),),
                 receipts=(
-                    self._receipt("Mira brought old news" + self.spice, 0.83, "ranked 1"),
-                    self._receipt("Rain fell", 0.2, "ranked 14, limit 12"),
+                    self._receipt(1, "Mira brought old news" + self.spice, 0.83, "ranked 1"),
+                    self._receipt(14, "Rain fell", 0.2, "ranked 14, limit 12"),
+                ),
+                candidates=tuple(
+                    Candidate(
+                        source=f"led-{rank:06}", rank=rank, score=1 / rank, recency=0.0, importance=0.1, cosine=0.1, words=0.1,
+                        involved=0.0, smoothed=0.0, found_by=("newest",), chosen=rank == 1,
+                    )
+                    for rank in range(1, 21)
                 ),
             ),
         )
 
-    def _receipt(self, text: str, score: float, reason: str) -> Receipt:
+    def _receipt(self, rank: int, text: str, score: float, reason: str) -> Receipt:
         return Receipt(
-            source="led-000001", text=text, score=score, recency=0.1, importance=0.07, cosine=0.4, words=0.2, involved=0.2,
-            smoothed=0.06, chosen=score > 0.5, reason=reason, tokens=22,
+            source=f"led-{rank:06}", rank=rank, found_by=("people", "words"), text=text, score=score, recency=0.1,
+            importance=0.07, cosine=0.4, words=0.2, involved=0.2, smoothed=0.06, chosen=score > 0.5, reason=reason, tokens=22,
         )
 
     async def buffer(self, entity: str) -> BufferView:

@@ -1,6 +1,6 @@
 """A memory in the reader's own words: written anew, changed, or mended before it is kept."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from textual import getters, on, work
@@ -28,6 +28,11 @@ class Draft:
     """Names, with commas between them."""
     retain: bool = False
     """The moments it was made of stay in mind."""
+
+
+def draft_of(text: str, quotes: Sequence[str], importance: int, people: str = "", retain: bool = False) -> Draft:
+    """A memory as the dialog would give it back unchanged."""
+    return Draft(" ".join(plain(text).split()), tuple(plain(quote).strip() for quote in quotes), importance, plain(people), retain)
 
 
 Keep = Callable[[Draft], Awaitable[str]]

@@ -12,6 +12,8 @@ from textual.content import Content
 from textual.message import Message
 
 from engine.records.base import EntityId, LedgerId
+from tui.glyphs import PIN_HAND, TOLD_FROM
+from tui.panes.origins import provenance_rows, quoted, signs, weight
 from tui.panes.pane import Pane
 from tui.panes.rows import Row, RowList
 from tui.text import capital, count, plain
@@ -19,12 +21,11 @@ from tui.view import WorldView
 
 if TYPE_CHECKING:
     from engine.game import LedgerLine
+    from engine.memory_views import Provenance
 
 _PAGE = 300
-_STEPS = "▁▂▃▄▅▆▇█"
 _MORE = "more"
 _EMPTY = ("No memories yet.", "When old moments sink below the watermark, a handoff decides which of them stay here.")
-_MARKS = "“”\" "
 
 
 class LedgerPane(Pane):
@@ -32,26 +33,47 @@ class LedgerPane(Pane):
 
     NUMBER = 5
     TITLE = "Ledger"
-    HELP = """\
+    HELP = f"""\
 The long-term memory of the chosen entity, newest first. Each memory has its importance (1 to 10), what was said word for
 word, the place and the people.
 
-Memories that were written just now are lit and marked `new`. **enter** shows the moments a memory was made of, and hides them
-again. Names are those the entity uses today: an old memory of a stranger reads with the name once it is known.
+Memories that were written just now are lit and marked `new`. **enter** shows where a memory comes from: the moments it was made
+of and where they are now, earlier wordings, how often it came to mind. Names are those the entity uses today: an old memory of
+a stranger reads with the name once it is known.
+
+**+** writes a memory by hand, **e** changes the one under the cursor, **d** takes it out of the ledger; **f** shows what left
+the ledger, to put it back. `{PIN_HAND}` written or changed by hand: no handoff or compression takes it away. `{TOLD_FROM}` told
+from older memories, which are kept in the archive.
 """
-    BINDINGS = [Binding("enter", "pick", "Sources", tooltip="Show the moments this memory was made of", id="ledger-sources")]
+    BINDINGS = [
+        Binding("enter", "pick", "Origin", tooltip="Show where this memory comes from", id="ledger-sources"),
+        Binding("e", "edit", "Edit", tooltip="Change the memory under the cursor", id="ledger-edit"),
+        Binding("d,delete", "remove", "Remove", tooltip="Take the memory under the cursor out of the ledger", id="ledger-remove"),
+    ]
 
     @dataclass
-    class SourcesWanted(Message):
-        """The reader asks what a memory was made of."""
+    class OriginWanted(Message):
+        """The reader asks where a memory comes from."""
 
         entry: LedgerId
+
+    @dataclass
+    class EditWanted(Message):
+        """The reader wants to change a memory."""
+
+        line: "LedgerLine"
+
+    @dataclass
+    class RemovalWanted(Message):
+        """The reader wants a memory out of the ledger."""
+
+        line: "LedgerLine"
 
     def __init__(self) -> None:
         super().__init__()
         self._owner: EntityId | None = None
         self._lines: Sequence[LedgerLine] = ()
-        self._sources: dict[LedgerId, Sequence[str]] = {}
+        self._origins: dict[LedgerId, Provenance] = {}
         self._made: dict[tuple[object, ...], Row] = {}
         self._shown = _PAGE
 
@@ -62,18 +84,35 @@ again. Names are those the entity uses today: an old memory of a stranger reads 
     def draw(self, owner: EntityId, lines: Sequence["LedgerLine"]) -> None:
         """Show the memories of `owner`, given oldest first."""
         if owner != self._owner:
-            self._owner, self._sources, self._shown = owner, {}, _PAGE
+            self._owner, self._origins, self._shown = owner, {}, _PAGE
             self.rows.scroll_home(animate=False)
         self._lines = lines
+        versions = {line.entry.id: line.entry.version for line in lines}
+        self._origins = {key: origin for key, origin in self._origins.items() if versions.get(key) == origin.entry.version}
         self.entitle(plain(self.view.name(owner)), count(len(lines), "memory", "memories"))
         self._show()
         if self.view.mind.fresh:
             self.rows.scroll_home(animate=False)
 
-    def show_sources(self, entry: LedgerId, told: Sequence[str]) -> None:
-        """Open a memory: what it was made of, in its owner's words."""
-        self._sources[entry] = told
+    def show_origin(self, provenance: "Provenance") -> None:
+        """Open a memory: where it comes from, in its owner's words."""
+        self._origins[provenance.entry.id] = provenance
         self._show()
+
+    @property
+    def cursor(self) -> "LedgerLine | None":
+        """The memory under the cursor."""
+        return next((line for line in self._lines if line.entry.id == self.rows.cursor), None)
+
+    def action_edit(self) -> None:
+        """Change the memory under the cursor."""
+        if (line := self.cursor) is not None:
+            self.post_message(self.EditWanted(line))
+
+    def action_remove(self) -> None:
+        """Take the memory under the cursor out of the ledger."""
+        if (line := self.cursor) is not None:
+            self.post_message(self.RemovalWanted(line))
 
     def watch_view(self, old: WorldView, new: WorldView) -> None:
         """Light up what is new, and stop when it is not."""
@@ -86,11 +125,11 @@ again. Names are those the entity uses today: an old memory of a stranger reads 
         if event.key == _MORE:
             self._shown += _PAGE
             self._show()
-        elif event.key in self._sources:
-            del self._sources[event.key]
+        elif event.key in self._origins:
+            del self._origins[event.key]
             self._show()
         else:
-            self.post_message(self.SourcesWanted(event.key))
+            self.post_message(self.OriginWanted(event.key))
 
     def _show(self) -> None:
         fresh = self.view.mind.fresh if self.view.chosen == self._owner else frozenset()
@@ -102,8 +141,10 @@ again. Names are those the entity uses today: an old memory of a stranger reads 
                 when = line.when
                 rows.append(self._kept(made, ("when", when), partial(_heading, when)))
             new = line.entry.id in fresh
-            rows.append(self._kept(made, (line.entry.id, line.entry.version, line.text, new), partial(memory, line, new)))
-            rows += [Row(Content.styled(plain(text), ".quiet"), lead=Content("      ↳ ")) for text in self._sources.get(line.entry.id, ())]
+            facts = (line.entry.id, line.entry.version, line.entry.origin, line.text, line.people, new)
+            rows.append(self._kept(made, facts, partial(memory, line, new)))
+            if (origin := self._origins.get(line.entry.id)) is not None:
+                rows += provenance_rows(origin)
         if len(self._lines) > self._shown:
             older = count(len(self._lines) - self._shown, "older memory", "older memories")
             rows.append(Row(Content.styled(f"{older}: enter shows more", ".key"), key=_MORE))
@@ -125,14 +166,12 @@ def _heading(when: str) -> Row:
 def memory(line: "LedgerLine", fresh: bool) -> Row:
     """One memory: importance, account, quotes, place and people."""
     entry = line.entry
-    step = _STEPS[min((entry.importance - 1) * len(_STEPS) // 10, len(_STEPS) - 1)]
-    strong = ".key" if entry.importance >= 7 else ".quiet"
-    parts = [Content.styled(plain(line.text), ".deed")]
-    parts += [Content.styled(f"“{plain(quote).strip(_MARKS)}”", ".quote") for quote in entry.quotes]
+    parts = [Content.styled(plain(line.text), ".deed"), *quoted(entry.quotes)]
     about = [plain(line.place)] if line.place else []
     about += [f"with {', '.join(plain(person) for person in line.people)}"] if line.people else []
-    about += [f"brought up to date {count(entry.version - 1, 'time')}"] if entry.version > 1 else []
+    about += signs(entry)
     parts += [Content.styled(" · ".join(about), ".quiet")] if about else []
     tail = Content.styled("new" if entry.version == 1 else "renewed", ".good") if fresh else Content("")
-    lead = Content.assemble((f"{entry.importance:>2} ", strong), (step, strong), "  ")
-    return Row(Content("\n").join(parts), lead=lead, tail=tail, key=entry.id, tint="fresh" if fresh else "")
+    return Row(
+        Content("\n").join(parts), lead=weight(entry.importance) + Content("  "), tail=tail, key=entry.id, tint="fresh" if fresh else "",
+    )

@@ -8,7 +8,6 @@ from engine.errors import OthermindsError
 from engine.records.base import EntityId
 from tui.dialogs.alias import AliasDialog
 from tui.panes.buffer import BufferPane
-from tui.panes.ledger import LedgerPane
 from tui.panes.people import PeoplePane
 from tui.screens.reading import ReadingScreen
 from tui.text import capital, plain
@@ -95,10 +94,6 @@ class ByHandScreen(ReadingScreen):
             text = "Pinned: it stays until you let go." if on else "Let go: the next handoff may take it."
             self.view = replace(self.view, note=Note(text, "good"))
         self._stale |= {"mind", "prompt"}
-
-    @on(LedgerPane.SourcesWanted)
-    def _sources(self, event: LedgerPane.SourcesWanted) -> None:
-        self.read_sources(event.entry)
 
     @work(group="by-hand")
     async def action_alias(self) -> None:

@@ -18,8 +18,8 @@ from tui.panes.people import PeoplePane
 from tui.panes.prompt import PromptPane
 from tui.panes.rows import STYLES
 from tui.panes.story import StoryPane
-from tui.screens.byhand import ByHandScreen
 from tui.screens.playbars import PaneBar, StatusLine, TopBar
+from tui.screens.remembering import RememberingScreen
 from tui.view import Note
 
 PANES: tuple[tuple[str, type[Pane]], ...] = (
@@ -28,7 +28,7 @@ PANES: tuple[tuple[str, type[Pane]], ...] = (
 _WIDE, _MEDIUM, _TALL = 140, 100, 32
 
 
-class PlayScreen(ByHandScreen):
+class PlayScreen(RememberingScreen):
     """A game being watched or played."""
 
     COMPONENT_CLASSES = STYLES
@@ -39,7 +39,8 @@ class PlayScreen(ByHandScreen):
 Press **n** (or space): everybody acts once, in order. Minds fill as they perceive each other; when one is full, a handoff keeps
 what mattered in its ledger and forgets the rest. It is shown as it happens.
 
-**t** takes over whom you have chosen, and lets go again.
+**t** takes over whom you have chosen, and lets go again. **V** makes handoffs ask you before they keep or forget anything; **v**
+opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory.
 """
     BINDINGS = [
         Binding("escape", "stop", "Stop", tooltip="Stop at once; the running beat is not played", id="stop"),
@@ -52,6 +53,10 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
         Binding("R", "rounds", "Rounds…", tooltip="Play several rounds", id="rounds"),
         Binding("t", "take_over", "Take over", tooltip="Play the entity under the people cursor, or the chosen one", id="take-over"),
         Binding("t", "let_go", "Let go", tooltip="Stop playing this entity and watch", id="let-go"),
+        Binding("v", "review", "Review", tooltip="Decide on memories that wait for your word", id="review"),
+        Binding("V", "ask_first", "Ask first", show=False, tooltip="Let handoffs ask you first, or decide alone", id="ask-first"),
+        Binding("f", "memory", "Forgotten", tooltip="What left the memory of the chosen one, and the way back", id="memory"),
+        Binding("plus", "add_memory", "Add memory", key_display="+", tooltip="Give the chosen one a memory in your words", id="add-memory"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
         Binding("z,m", "zoom", "Zoom", tooltip="Show only the focused pane", id="zoom"),
         *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),
@@ -192,6 +197,8 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
                 return self.view.played is not None
             case "alias":
                 return self.people.has_focus_within
+            case "add_memory":
+                return not in_line
         return True
 
     def action_round(self) -> None:

@@ -8,17 +8,18 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.glyphs import REFUSED
+from engine.events import Embedding
+from tui.glyphs import CANDIDATE, REFUSED
 from tui.host import date_words
 from tui.text import count, plain
 from tui.view import Note, WorldView
 
 
-class _Line(Widget):
+class Line(Widget):
     """One line of text."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = "_Line { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
+    DEFAULT_CSS = "Line { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }"
     view: reactive[WorldView] = reactive(WorldView(), repaint=False)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
@@ -47,7 +48,7 @@ class _Line(Widget):
         return Content.assemble(left, " " * max(room - left.cell_length, 0), right)
 
 
-class TopBar(_Line):
+class TopBar(Line):
     """World, clock and round on the left; who plays on the right."""
 
     model: reactive[str] = reactive("")
@@ -61,11 +62,12 @@ class TopBar(_Line):
         left = Content.assemble((plain(world.name), ".head"), when, (f"   round {world.round}", ".quiet"))
         who = f"playing {plain(self.view.name(self.view.played))}" if self.view.played else "watching"
         state = (" · running", ".key") if self.view.running else ("", "")
+        asks = (" · asks first", ".candidate") if self.view.review else ("", "")
         model = f" · {self.model}" if self.model and self.content_size.width >= 100 else ""
-        return self.spread(left, Content.assemble((who, ".deed"), state, (model, ".quiet")))
+        return self.spread(left, Content.assemble((who, ".deed"), state, asks, (model, ".quiet")))
 
 
-class PaneBar(_Line):
+class PaneBar(Line):
     """The panes with their number keys, where not all of them are in sight. News in a hidden one is counted."""
 
     shown: reactive[frozenset[str]] = reactive(frozenset())
@@ -92,7 +94,7 @@ class PaneBar(_Line):
         return Content("").join(parts)
 
 
-class StatusLine(_Line):
+class StatusLine(Line):
     """What has just happened, or what is wrong."""
 
     mind_shown: reactive[bool] = reactive(True)
@@ -107,7 +109,18 @@ class StatusLine(_Line):
         right = Content("")
         if mind.judging and not self.mind_shown:
             right = Content.assemble(("4", ".key"), (" shows it", ".quiet"))
+        elif self.view.waiting:
+            number = count(len(self.view.waiting), "proposal waits", "proposals wait")
+            right = Content.assemble((f"{CANDIDATE} {number} ", ".candidate"), ("v", ".key"))
+        elif self.view.embedding is not None:
+            right = Content.styled(embedding_words(self.view.embedding, self.content_size.width >= 130), ".quiet")
         elif self.view.chosen and mind.lines and self.content_size.width >= 110:
             number = count(len(mind.lines), "entry", "entries")
             right = Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")
         return self.spread(Content.styled(sign + plain(note.text), style), right)
+
+
+def embedding_words(event: Embedding, long: bool) -> str:
+    """How far the job has come that embeds memories for another model."""
+    done = f"{event.done:,} of {event.total:,}"
+    return f"Memories are being embedded for {plain(event.model)}: {done}" if long else f"embedding {done}"

@@ -1,7 +1,7 @@
 """How the Play screen reads the game: it shows what has happened as it happens, and reads panes anew when play rests."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -13,9 +13,8 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from engine.errors import OthermindsError
-from engine.events import AliasLearned, BeatFailed, HandoffCommitted, HandoffFailed, Happened, Trouble
-from engine.records.base import EntityId, LedgerId
-from engine.records.memory import BufferEntry
+from engine.events import AliasLearned, BeatFailed, HandoffCommitted, HandoffFailed, Happened, MemoryChanged, Trouble
+from engine.records.base import EntityId
 from tui.host import GameHost
 from tui.minds import Mind
 from tui.pace import Heard, Refused, Rested
@@ -23,7 +22,7 @@ from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.text import count, plain
-from tui.view import Note, WorldView, aside, fold, named, settled, tally
+from tui.view import Note, WorldView, aside, asks, fold, named, settled, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
@@ -70,6 +69,7 @@ class ReadingScreen(Screen[None]):
         self.ticker = self.set_interval(_RATE, self.tick)
         self.read_story()
         self.read_minds()
+        self.read_waiting()
         self.read({"ledger", "prompt"})
 
     def _names(self, viewer: EntityId | None) -> dict[EntityId, str]:
@@ -142,6 +142,9 @@ class ReadingScreen(Screen[None]):
                 self._settle_later()
                 self.on_memories(len(event.ledger))
                 self._stale.add("ledger")
+        if isinstance(event, MemoryChanged) and event.entity == view.chosen:
+            self._settle_later()
+            self._stale.add("ledger")
         if isinstance(event, AliasLearned) and event.change.viewer_id == view.chosen:
             self._stale.add("names")
         return view
@@ -167,6 +170,9 @@ class ReadingScreen(Screen[None]):
             if number == self._rested_at:  # looking takes no round
                 rounds = "That took no time."
             more = "Write what you do next; an empty line waits." if view.played else "n plays the next."
+            if item.why == "asked" and view.waiting:
+                owner, pending = list(view.waiting.items())[-1]
+                return replace(view, acting=None, prose="", note=Note(f"{asks(view.name(owner), pending)}: v. n goes on without it."))
             what = f" {tallies[-1]}" + (f" (and {len(tallies) - 1} more)" if len(tallies) > 1 else "") + "." if tallies else ""
             note = Note(f"{rounds}{what} {more}", "good" if tallies else "plain")
         self._rested_at = number
@@ -221,7 +227,7 @@ class ReadingScreen(Screen[None]):
         """Read no more: the game is about to be closed."""
         if self.ticker is not None:
             self.ticker.stop()
-        for group in ("read", "ledger", "minds", "story", "sources", "by-hand"):
+        for group in ("read", "ledger", "minds", "story", "waiting", "origin", "by-hand"):
             self.workers.cancel_group(self, group)
 
     async def read_prompt(self) -> None:
@@ -267,6 +273,21 @@ class ReadingScreen(Screen[None]):
                     self.view = replace(self.view, minds={**self.view.minds, agent.id: Mind.of(seen)})
                 await asyncio.sleep(0)
 
+    @work(group="waiting", exclusive=True)
+    async def read_waiting(self) -> None:
+        """Read which proposals wait for the reader's word, and say so at once: an opened save may hold some."""
+        game = self.host.game
+        if game is None:
+            return
+        with self._telling():
+            waiting = {one.proposal.owner_id: one for one in await game.memory.pending()}
+            note = self.view.note
+            if waiting and not self.view.waiting:
+                owner, pending = next(iter(waiting.items()))
+                more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+                note = Note(f"{asks(self.view.name(owner), pending)}{more}: v. n goes on without it.")
+            self.view = replace(self.view, review=game.memory.review == "ask", waiting=waiting, note=note)
+
     @work(group="story", exclusive=True)
     async def read_story(self) -> None:
         """Read the story as the narrator or the played entity tells it."""
@@ -279,26 +300,3 @@ class ReadingScreen(Screen[None]):
                 self._stale.add("story")
             else:
                 self.story.restart(lines)
-
-    @work(group="sources", exclusive=True)
-    async def read_sources(self, entry: LedgerId) -> None:
-        """Read what a memory was made of."""
-        game = self.host.game
-        if game is None:
-            return
-        with self._telling():
-            told = self._told(await game.sources(entry))
-            self.ledger.show_sources(entry, told or ["It came with the world: no moments are kept of it."])
-
-    def _told(self, entries: Sequence[BufferEntry]) -> list[str]:
-        game = self.host.game
-        found: list[str] = []
-        for entry in entries:
-            event = Happened(
-                round=entry.round, now=entry.timestamp, place=entry.location_id, intent=entry.intent, outcome=entry.outcome,
-                entries=(entry,),
-            )
-            line = game.tell(event, entry.owner_id) if game else None
-            if line is not None:
-                found.append(f"{line.when}  {line.text}")
-        return found

@@ -1,0 +1,172 @@
+"""What left a memory, as lists and in full: moments that were kept or forgotten, memories taken out or told by others, near-duplicates."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from textual.content import Content
+
+from tui.glyphs import DEED, SPEECH, THOUGHT, TOLD_FROM
+from tui.panes.origins import quoted, weight
+from tui.panes.rows import Row
+from tui.text import capital, plain
+
+if TYPE_CHECKING:
+    from engine.memory_views import ArchivedMemoryLine, ArchiveLine
+    from engine.records.review import NearDuplicate
+    from engine.views import LedgerLine
+
+Shelf = Literal["moments", "memories", "twins"]
+SHELVES: Mapping[Shelf, str] = {"moments": "Moments", "memories": "Memories", "twins": "Near-duplicates"}
+FATES: Mapping[Shelf, Sequence[str]] = {
+    "moments": ("forgotten", "promoted"), "memories": ("removed", "merged", "consolidated"), "twins": (),
+}
+_MODES = {"said": SPEECH, "done": DEED, "thought": THOUGHT}
+_SAID = {
+    "promoted": "kept", "forgotten": "forgotten", "removed": "removed", "merged": "merged", "consolidated": "consolidated",
+}
+"""Fates as people read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing on a shelf. Put into rows only when it is looked at: there may be tens of thousands."""
+
+    key: str
+    fate: str
+    row: Callable[[], Row]
+    """Its line in the list."""
+    detail: Callable[[], list[Row]]
+    """All that is known of it."""
+    words: Callable[[], str]
+    """What is searched when the reader types."""
+    memory: str = ""
+    """The ledger entry whose origin can be shown."""
+    other: str = ""
+    """Of a pair: the second one."""
+
+
+def fate_words(fate: str) -> str:
+    """A fate as people read it."""
+    return _SAID.get(fate, fate)
+
+
+def moment(line: "ArchiveLine") -> Item:
+    """A moment that left working memory."""
+    return Item(
+        line.entry.id, line.fate, partial(_moment_row, line), partial(_moment_detail, line),
+        lambda: f"{line.text} {line.when} {line.place} {line.became}", memory=line.ledger_id or "",
+    )
+
+
+def _moment_row(line: "ArchiveLine") -> Row:
+    about = " · ".join(part for part in (plain(line.when), plain(line.place), f"round {line.round}") if part)
+    style = ".thought" if line.entry.mode == "thought" else ".deed"
+    body = Content.assemble((_told(line), style), "\n", (about, ".quiet"))
+    fate = Content.styled(fate_words(line.fate), ".good" if line.fate == "promoted" else ".quiet")
+    return Row(body, lead=Content.styled(f"{_MODES[line.entry.mode]} ", ".quiet"), tail=fate, key=line.entry.id)
+
+
+def _moment_detail(line: "ArchiveLine") -> list[Row]:
+    where = f", {plain(line.place)}" if line.place else ""
+    rows = [
+        _text(_told(line)), _about(f"{capital(plain(line.when))}{where}."), _gap(),
+        _about(f"{capital(fate_words(line.fate))} by the handoff of round {line.round}: {plain(line.reason)}."),
+    ]
+    if line.became:
+        rows += [_gap(), _head("It became"), _text(plain(line.became), ".quote")]
+    rows += [_gap(), _keys("u", "puts it back into mind, pinned by your hand")]
+    return rows + ([_keys("enter", "shows where that memory comes from")] if line.ledger_id else [])
+
+
+def _told(line: "ArchiveLine") -> str:
+    return plain(line.text).removesuffix(" (Outcome: succeeded)")
+
+
+def gone_memory(line: "ArchivedMemoryLine") -> Item:
+    """A memory that left the ledger."""
+    key = line.memory.entry.id
+    return Item(
+        key, line.memory.fate, partial(_gone_row, line), partial(_gone_detail, line), lambda: f"{line.text} {line.when} {line.became}",
+        memory=key,
+    )
+
+
+def _gone_row(line: "ArchivedMemoryLine") -> Row:
+    entry = line.memory.entry
+    body = Content.assemble((plain(line.text), ".deed"), "\n", (f"{plain(line.when)} · left in round {line.memory.round}", ".quiet"))
+    tail = Content.styled(fate_words(line.memory.fate), ".quiet")
+    return Row(body, lead=weight(entry.importance) + Content("  "), tail=tail, key=entry.id)
+
+
+def _gone_detail(line: "ArchivedMemoryLine") -> list[Row]:
+    rows = [_text(plain(line.text)), *(Row(quote, lead=Content(" ")) for quote in quoted(line.memory.entry.quotes))]
+    rows += [_about(f"{capital(plain(line.when))}."), _gap(), _about(f"{_HOW[line.memory.fate]} in round {line.memory.round}.")]
+    if line.became:
+        rows += [_gap(), _head("It is told by"), _text(plain(line.became), ".quote")]
+    return [*rows, _gap(), _keys("u", "puts it back into the ledger"), _keys("enter", "shows where it comes from")]
+
+
+_HOW = {
+    "removed": "Taken out by hand", "merged": "Merged into a near-duplicate", "consolidated": "Told together with other old memories",
+}
+
+
+def twins(pair: "NearDuplicate", lines: "Mapping[str, LedgerLine]") -> Item | None:
+    """Two memories that tell nearly the same; None when one has left meanwhile."""
+    first, second = lines.get(pair.first), lines.get(pair.second)
+    if first is None or second is None:
+        return None
+    return Item(
+        f"{pair.first} {pair.second}", "", partial(_twin_row, pair, first, second), partial(_twin_detail, pair, first, second),
+        lambda: f"{first.text} {second.text}", memory=pair.first, other=pair.second,
+    )
+
+
+def _twin_row(pair: "NearDuplicate", first: "LedgerLine", second: "LedgerLine") -> Row:
+    body = Content.assemble((plain(first.text), ".deed"), "\n", (plain(second.text), ".thought"))
+    lead, tail = Content.styled(f"{TOLD_FROM} ", ".candidate"), Content.styled(f"{pair.cosine:.2f} alike", ".quiet")
+    return Row(body, lead=lead, tail=tail, key=f"{pair.first} {pair.second}")
+
+
+def _twin_detail(pair: "NearDuplicate", first: "LedgerLine", second: "LedgerLine") -> list[Row]:
+    return [
+        _head("This one stays"), _whole(first), _gap(), _head("This one goes into it"), _whole(second), _gap(),
+        _about(f"Their meaning is {pair.cosine:.2f} alike; 1 would be the same."), _gap(),
+        _keys("m", "merges them: quotes, people and sources are united"), _keys("enter", "shows where the first comes from"),
+    ]
+
+
+def _whole(line: "LedgerLine") -> Row:
+    body = Content("\n").join([
+        Content.styled(plain(line.text), ".deed"), *quoted(line.entry.quotes), Content.styled(plain(line.when), ".quiet"),
+    ])
+    return Row(body, lead=weight(line.entry.importance) + Content("  "))
+
+
+EMPTY: Mapping[Shelf, str] = {
+    "moments": "Nothing has left working memory yet.",
+    "memories": "Nothing has left the ledger: no memory was removed, merged or told with others.",
+    "twins": "No two memories tell nearly the same.",
+}
+
+
+def _text(text: str, style: str = ".deed") -> Row:
+    return Row(Content.styled(text, style), lead=Content(" "))
+
+
+def _about(text: str) -> Row:
+    return Row(Content.styled(text, ".quiet"), lead=Content(" "))
+
+
+def _head(text: str) -> Row:
+    return Row(Content.styled(text, ".head"), lead=Content(" "))
+
+
+def _gap() -> Row:
+    return Row(Content(""))
+
+
+def _keys(key: str, does: str) -> Row:
+    return Row(Content.assemble((key, ".key"), (f"  {does}", ".quiet")), lead=Content(" "))

@@ -1,0 +1,330 @@
+"""Memory: what left a mind, why, what became of it, and the way back."""
+
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from engine.errors import OthermindsError
+from engine.records.base import EntityId
+from tui.dialogs.confirm import ConfirmDialog
+from tui.glyphs import REFUSED
+from tui.keybar import KeyBar
+from tui.panes.origins import provenance_rows
+from tui.panes.past import EMPTY, FATES, SHELVES, Item, Shelf, fate_words, gone_memory, moment, twins
+from tui.panes.rows import STYLES, Row, RowList
+from tui.text import capital, plain
+
+if TYPE_CHECKING:
+    from engine.game import Game
+
+_WIDE = 110
+_PAGE = 200
+_MORE = "more"
+_ORDER: tuple[Shelf, ...] = ("moments", "memories", "twins")
+
+
+class _FilterLine(Input):
+    BINDINGS = [
+        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.drop_filter", "Show all"),
+    ]
+
+
+class MemoryScreen(Screen[None]):
+    """Three shelves of one mind: moments that left working memory, memories that left the ledger, near-duplicates in it."""
+
+    COMPONENT_CLASSES = STYLES
+    CSS_PATH = "memory.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]
+    AUTO_FOCUS = "#shelf"
+    TITLE = "Memory"
+    HELP = """\
+Nothing that left a memory is lost. **1** moments that left working memory, kept or forgotten, newest first; **2** memories that
+left the ledger: removed by hand, merged, or told together with others; **3** memories that tell nearly the same.
+
+What is under the cursor is told in full beside the list, or below it: when and why it left, and what it became.
+
+**u** puts it back where it was: a moment into working memory, pinned by your hand so that the next handoff does not take it
+again, a memory into the ledger. **m** merges two that tell the same. **enter** shows where a memory comes from. **/** searches,
+**o** shows one fate only, **esc** goes back.
+"""
+    BINDINGS = [
+        Binding("u", "restore", "Put back", tooltip="Put it back into mind or into the ledger", id="memory-restore"),
+        Binding("m", "merge", "Merge", tooltip="Let the first of the two stand for both", id="memory-merge"),
+        Binding("enter", "origin", "Origin", tooltip="Show where the memory comes from", id="memory-origin"),
+        Binding("slash", "filter", "Search", key_display="/", tooltip="Show only what holds these words", id="memory-filter"),
+        Binding("o", "fate", "Only…", tooltip="Show only what was forgotten, kept, removed or merged", id="memory-fate"),
+        *(
+            Binding(str(number), f"shelf('{key}')", SHELVES[key], show=False, tooltip=f"Go to {SHELVES[key].lower()}")
+            for number, key in enumerate(_ORDER, 1)
+        ),
+        Binding("right,l", "turn(1)", "Next list", tooltip="The next list; left goes back", id="memory-next"),
+        Binding("left,h", "turn(-1)", "List before", show=False, id="memory-previous"),
+        Binding("escape,q", "back", "Back", key_display="esc", tooltip="Back to play", id="memory-back"),
+        Binding("question_mark,f1", "app.show_help", "Help", id="help"),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
+    ]
+    entries = getters.query_one("#shelf", RowList)
+    detail = getters.query_one("#detail", RowList)
+    line = getters.query_one("#filter", Input)
+
+    def __init__(self, game: "Game", owner: EntityId, name: str) -> None:
+        """`name` is what the reader calls `owner`."""
+        super().__init__()
+        self._game, self._owner, self._name = game, owner, name
+        self._shelf: Shelf = "moments"
+        self._items: dict[Shelf, Sequence[Item]] = {}
+        self._numbers: dict[Shelf, int] = {}
+        self._fate = ""
+        self._found: Sequence[Item] = ()
+        self._shown = _PAGE
+        self._made: dict[str, tuple[Item, Row]] = {}
+
+    def compose(self) -> ComposeResult:
+        """Shelves, the chosen one, what is under the cursor, the search."""
+        yield Static(id="memory-head", markup=False)
+        with Horizontal(id="memory-body"):
+            yield RowList(id="shelf", classes="pane")
+            yield RowList(id="detail", classes="pane")
+        with Horizontal(id="filter-line"):
+            yield Static("/", id="filter-mark", markup=False)
+            yield _FilterLine(id="filter", compact=True, placeholder="words that it holds")
+        yield Static(id="memory-note", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read the first shelf, and count the others."""
+        self.query_one("#filter-line").display = False
+        self.detail.can_focus = True
+        self.read()
+
+    # reading
+
+    @work(group="memory", exclusive=True)
+    async def read(self) -> None:
+        """Read all shelves anew and show the one one is at."""
+        try:
+            for shelf in (self._shelf, *(one for one in _ORDER if one != self._shelf)):
+                self._items[shelf] = await self._read(shelf)
+                self._head()
+                if shelf == self._shelf:
+                    self._show()
+        except OthermindsError as error:
+            self.say(str(error), "bad")
+
+    async def _read(self, shelf: Shelf) -> Sequence[Item]:
+        desk = self._game.memory
+        match shelf:
+            case "moments":
+                return [moment(line) for line in await desk.archive(self._owner)]
+            case "memories":
+                return [gone_memory(line) for line in await desk.archived_memories(self._owner)]
+            case "twins":
+                pairs = await desk.near_duplicates(self._owner)
+                lines = {line.entry.id: line for line in await self._game.ledger(self._owner)} if pairs else {}
+                return [item for pair in pairs if (item := twins(pair, lines)) is not None]
+
+    # showing
+
+    def _head(self) -> None:
+        parts = [Content.styled(f"Memory of {self._name}  ", ".head")]
+        for number, shelf in enumerate(_ORDER, 1):
+            held = f" {len(self._items[shelf]):,}" if shelf in self._items else ""
+            label = f"{number} {SHELVES[shelf]}{held}"
+            here = shelf == self._shelf
+            parts.append(Content.styled(f"[{label}]" if here else f" {label} ", ".key" if here else ".quiet"))
+        self.query_one("#memory-head", Static).update(Content("").join(parts), layout=False)
+
+    def _show(self) -> None:
+        """The shelf, as far as it fits what the reader looks for."""
+        items = self._items.get(self._shelf)
+        words = self.line.value.casefold().split()
+        found = [item for item in items or () if not self._fate or item.fate == self._fate]
+        if words:
+            found = [item for item in found if all(word in item.words().casefold() for word in words)]
+        self._found = found
+        made = {item.key: self._row(item) for item in found[: self._shown]}
+        self._made = made
+        rows = [row for _, row in made.values()]
+        if len(found) > self._shown:
+            rows.append(Row(Content.styled(f"{len(found) - self._shown:,} more below", ".key"), key=_MORE))
+        if not rows:
+            text = "Looking…" if items is None else EMPTY[self._shelf] if not items else "Nothing here fits. esc shows all again."
+            rows = [Row(Content.styled(text, ".quiet"), lead=Content(" "))]
+        self.entries.show(rows)
+        title = SHELVES[self._shelf] + (f" · {fate_words(self._fate)} only" if self._fate else "")
+        self.entries.border_title = Content(title)
+        self.entries.border_subtitle = Content(f"{len(found):,} of {len(items or ()):,}" if len(found) != len(items or ()) else "")
+        self._describe()
+        self.refresh_bindings()
+
+    def _row(self, item: Item) -> tuple[Item, Row]:
+        """An item with its row, the one made before if it is still the same."""
+        known = self._made.get(item.key)
+        return known if known is not None and known[0] is item else (item, item.row())
+
+    @property
+    def item(self) -> Item | None:
+        """What is under the cursor."""
+        known = self._made.get(self.entries.cursor)
+        return known[0] if known else None
+
+    @on(RowList.Moved, "#shelf")
+    def _moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        if event.key == _MORE:
+            self._shown += _PAGE
+            last = len(self._made)
+            self._show()
+            self.entries.cursor = self._found[last].key
+            return
+        self._describe()
+        self.refresh_bindings()
+
+    def _describe(self) -> None:
+        item = self.item
+        self.detail.border_title = Content("In full")
+        self.detail.show(item.detail() if item is not None else [])
+        self.detail.scroll_home(animate=False)
+
+    def say(self, text: str, kind: str = "plain") -> None:
+        """Say it in the last line but one; over the screen too when it is too long for that."""
+        sign, style = {"good": ("✓ ", ".good"), "bad": (f"{REFUSED} ", ".bad")}.get(kind, ("", ".quiet"))
+        if kind == "bad" and len(text) > self.size.width - 4:
+            self.notify(plain(text), severity="warning", markup=False)
+        self.query_one("#memory-note", Static).update(Content.styled(sign + plain(text), style), layout=False)
+
+    # looking for something
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are there when they can do something."""
+        if not self.is_mounted:
+            return True
+        item = self.item
+        match action:
+            case "restore":
+                return self._shelf != "twins" and item is not None
+            case "merge":
+                return self._shelf == "twins" and item is not None
+            case "origin":
+                return item is not None and bool(item.memory)
+            case "fate":
+                return bool(FATES[self._shelf])
+        return True
+
+    def action_shelf(self, shelf: Shelf) -> None:
+        """Another shelf."""
+        self._shelf, self._fate, self._shown, self._made = shelf, "", _PAGE, {}
+        self.line.value = ""
+        self.query_one("#filter-line").display = False
+        self.entries.cursor = ""
+        self.say("")
+        self._head()
+        self._show()
+        self.entries.focus()
+        self.entries.action_first()
+
+    def action_turn(self, by: int) -> None:
+        """The shelf beside."""
+        self.action_shelf(_ORDER[(_ORDER.index(self._shelf) + by) % len(_ORDER)])
+
+    def action_filter(self) -> None:
+        """Search by words."""
+        self.query_one("#filter-line").display = True
+        self.line.focus()
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self._shown = _PAGE
+        self._show()
+        self.entries.action_first()
+
+    @on(Input.Submitted)
+    def _to_list(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one("#filter-line").display = bool(self.line.value)
+        self.entries.focus()
+
+    def action_drop_filter(self) -> None:
+        """Show all again."""
+        self.line.value = ""
+        self.query_one("#filter-line").display = False
+        self.entries.focus()
+
+    def action_fate(self) -> None:
+        """All, or one fate only."""
+        fates = ["", *FATES[self._shelf]]
+        self._fate = fates[(fates.index(self._fate) + 1) % len(fates)]
+        self._shown = _PAGE
+        self._show()
+        self.entries.action_first()
+
+    # ways back
+
+    @work(group="by-hand")
+    async def action_restore(self) -> None:
+        """Put back what is under the cursor."""
+        item = self.item
+        if item is None or self._shelf == "twins":
+            return
+        if self._shelf == "moments":
+            await self._did(self._game.memory.restore(item.key), "Back in mind, pinned by your hand: p in the Mind pane lets go of it.")
+        else:
+            await self._did(self._game.memory.restore_memory(item.key), "Back in the ledger. No maintenance takes it away again.")
+
+    @work(group="by-hand")
+    async def action_merge(self) -> None:
+        """Merge the two memories under the cursor, once the reader has said so."""
+        item = self.item
+        if item is None or self._shelf != "twins":
+            return
+        lines = {line.entry.id: line for line in await self._game.ledger(self._owner)}
+        first, second = lines.get(item.memory), lines.get(item.other)
+        if first is None or second is None:
+            self.read()
+            return
+        question = f"{plain(first.text)}\n\nstays and takes over the quotes, people and sources of\n\n{plain(second.text)}"
+        if await self.app.push_screen_wait(ConfirmDialog("Merge these two?", question, "merge them")):
+            await self._did(self._game.memory.merge(item.memory, item.other), "Merged. The second is under Memories and can be put back.")
+
+    async def _did(self, doing: Awaitable[object], said: str) -> None:
+        try:
+            await doing
+        except OthermindsError as error:
+            self.say(str(error), "bad")
+        else:
+            self.say(said, "good")
+        self.read()
+
+    @on(RowList.Picked, "#shelf")
+    def _picked(self, event: RowList.Picked) -> None:
+        event.stop()
+
+    def action_origin(self) -> None:
+        """Show where the memory under the cursor comes from."""
+        if (item := self.item) is not None and item.memory:
+            self.show_origin(item)
+
+    @work(group="origin", exclusive=True)
+    async def show_origin(self, item: Item) -> None:
+        """Read where a memory comes from."""
+        try:
+            found = await self._game.memory.provenance(item.memory)
+        except OthermindsError as error:
+            self.say(str(error), "bad")
+            return
+        body = Content.assemble((plain(found.text), ".quote"), "\n", (f"{capital(plain(found.when))}.", ".quiet"))
+        self.detail.border_title = Content("Where it comes from")
+        self.detail.show([Row(body, lead=Content(" ")), Row(Content("")), *provenance_rows(found)])
+        self.detail.scroll_home(animate=False)
+
+    def action_back(self) -> None:
+        """Back to play."""
+        self.dismiss(None)
