@@ -173,8 +173,8 @@ def _run(world: World, proposal: Proposal, fates: _Fates, chunks: Sequence[Chunk
         id="", owner_id=proposal.owner_id, round=world.round, timestamp=world.now, trigger=proposal.trigger,
         reason=proposal.report.reason, status="committed", candidate_ids=tuple(entry.id for entry in proposal.candidates),
         prompt=proposal.prompt, reply=proposal.reply, model=proposal.model, template=proposal.template, notes=proposal.notes,
-        added=sum(chunk.updates is None for chunk in chunks), updated=len(updated), promoted=len(fates.promoted), forgotten=len(fates.forgotten),
-        pinned=len(fates.pinned), decision=proposal.decision,
+        added=sum(chunk.updates is None for chunk in chunks), updated=len(updated), promoted=len(fates.promoted),
+        forgotten=len(fates.forgotten), pinned=len(fates.pinned), decision=proposal.decision,
     )
 
 
