@@ -1,8 +1,9 @@
 """Plays handoffs of the real engine into saves, with a person in between or without, and dies on the way.
 
-`python review_driver.py FOLDER MODE COUNT` forks one process for each save; the n-th is killed before its n-th SQL statement, spread
-over a whole play. MODE is `auto` or `ask`. It prints how many statements a whole play has. `go_on FOLDER MODE NUMBER` plays a save
-to its end that a death had cut short. Nothing here is imported by pytest: the test runs it as a process of its own.
+`python review_driver.py FOLDER MODE COUNT` forks one process for each save, which is killed before one of its SQL statements: at the
+beginning of each transaction, and at COUNT others spread over a whole play. MODE is `auto` or `ask`. It prints how many saves died.
+`go_on FOLDER MODE COUNT` plays COUNT saves, and the whole one, to the end that a death had cut short. Nothing here is imported by
+pytest: the test runs it as a process of its own.
 """
 
 import asyncio
@@ -111,21 +112,24 @@ def _talk(store: Store, conn: object, now: World, done: int) -> None:
         store.buffer.add(conn, entry)  # type: ignore[arg-type]
 
 
-def one(folder: Path, number: int, mode: str, statement: int) -> int:
-    """Play in a forked process that dies at the given statement, or not. Returns how many it came to, 0 when it died."""
+def one(folder: Path, number: int, mode: str, statement: int) -> list[int]:
+    """Play in a forked process that dies at the given statement, or not. Returns, of one that lived, the statements that begin a
+    transaction, then how many there were."""
     counted = os.pipe()
     child = os.fork()
     if child:
         os.close(counted[1])
         os.waitpid(child, 0)
         with os.fdopen(counted[0]) as pipe:
-            return int(pipe.read() or 0)
+            return [int(word) for word in pipe.read().split()]
     log = os.open(folder / f"{number}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    seen = 0
+    seen, begun = 0, []
 
-    def watch(_: str) -> None:
+    def watch(sql: str) -> None:
         nonlocal seen
         seen += 1
+        if sql.startswith("BEGIN IMMEDIATE"):
+            begun.append(seen)
         if seen == statement:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -136,7 +140,7 @@ def one(folder: Path, number: int, mode: str, statement: int) -> int:
         await store.close()
 
     asyncio.run(whole())
-    os.write(counted[1], str(seen).encode())
+    os.write(counted[1], " ".join(map(str, [*begun, seen])).encode())
     os._exit(0)
 
 
@@ -158,10 +162,11 @@ def main() -> None:
         asyncio.run(go_on(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
         return
     folder, mode, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    statements = one(folder, 0, mode, 0)
-    for number in range(1, count + 1):
-        one(folder, number, mode, max(1, number * statements // count))
-    print(statements)
+    *begun, statements = one(folder, 0, mode, 0)
+    deaths = sorted({*begun, *(max(1, number * statements // count) for number in range(1, count + 1))})
+    for number, statement in enumerate(deaths, 1):
+        one(folder, number, mode, statement)
+    print(len(deaths))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import pytest
 from engine.storage.opening import open_save
 
 DRIVER = Path(__file__).with_name("review_driver.py")
-HANDOFFS, TALK, SAVES = 5, 22, 44
-"""44 saves of 5 handoffs: more than 200 of each mode."""
+HANDOFFS, TALK, SPREAD = 5, 22, 40
+"""Handoffs of a play, entries before each, and deaths besides those between two transactions: more than 200 handoffs in each mode."""
 STAGES = ("talk", "proposed", "edited", "judged", "handoff")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(200)]
@@ -68,18 +68,19 @@ def violations(conn: sqlite3.Connection, acknowledged: list[str], mode: str) -> 
 
 @pytest.mark.parametrize("mode", ["ask", "auto"])
 def test_killed_at_any_statement_nothing_is_lost_or_doubled_and_play_goes_on(tmp_path: Path, mode: str) -> None:
-    assert int(driven(tmp_path, mode, SAVES)) > 500
+    saves = int(driven(tmp_path, mode, SPREAD))
+    assert saves > SPREAD
     stages = set()
-    for number in range(SAVES + 1):
+    for number in range(saves + 1):
         log = (tmp_path / f"{number}.log").read_text().splitlines()
         stages.add(len(log))
         opened = open_save(tmp_path / f"{number}.db")
         assert violations(opened.conn, log, mode) == [], f"save {number}"
         opened.close()
     assert len(stages) > 8  # deaths were spread over the play
-    driven("go_on", tmp_path, mode, SAVES)
+    driven("go_on", tmp_path, mode, saves)
     ends = set()
-    for number in range(SAVES + 1):
+    for number in range(saves + 1):
         opened = open_save(tmp_path / f"{number}.db")
         assert violations(opened.conn, [f"{stage} {n}" for n in range(HANDOFFS) for stage in STAGES], mode) == [], f"save {number}"
         ends.add(tuple(opened.conn.execute("SELECT id, content, importance FROM ledger_entries ORDER BY id")))
