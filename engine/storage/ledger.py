@@ -141,7 +141,7 @@ class LedgerRepository:
     def scan(self, conn: sqlite3.Connection, owner: EntityId, after: int = 0) -> list[LedgerFacts]:
         """What ranking needs of an owner's entries with a `seq` above `after`, in order of writing."""
         return [
-            LedgerFacts(key, seq, datetime.fromisoformat(timestamp), importance, place, _people(involved))
+            LedgerFacts(key, seq, datetime.fromisoformat(timestamp), importance, place, people(involved))
             for key, seq, timestamp, importance, place, involved in conn.execute(SCAN, (owner, after))
         ]
 
@@ -153,8 +153,8 @@ class LedgerRepository:
 
 
 @lru_cache(maxsize=4096)
-def _people(text: str) -> tuple[EntityId, ...]:
-    """Few sets of people make most of a ledger: each is parsed once."""
+def people(text: str) -> tuple[EntityId, ...]:
+    """Who an entry involves, from `involved_json`. Few sets of people make most of a ledger: each is parsed once."""
     return text_list(text)
 
 
@@ -177,7 +177,7 @@ def ledger_entry(row: Row) -> LedgerEntry:
             "timestamp": datetime.fromisoformat(timestamp),
             "ended": datetime.fromisoformat(ended),
             "location_id": location,
-            "involved_entity_ids": _people(involved),
+            "involved_entity_ids": people(involved),
             "content": content,
             "quotes": text_list(quotes),
             "importance": importance,

@@ -48,7 +48,7 @@ def known_of(vectors: OwnerVectors | None) -> Known | None:
     """What `read` needs to know of a held matrix."""
     if vectors is None:
         return None
-    return Known(vectors.stamp, vectors.last_seq, tuple(vectors.without_vector[:_LATE]))
+    return Known(vectors.stamp, vectors.last_seq, tuple(vectors.without_vector(_LATE)))
 
 
 def read(
@@ -71,8 +71,7 @@ def take_in(vectors: OwnerVectors, news: News) -> None:
 
 def _whole(conn: sqlite3.Connection, store: Store, embedder: Embedder, owner: EntityId) -> OwnerVectors:
     vectors = OwnerVectors(embedder.dim, _stamp(conn, store, owner))
-    ids, blobs = store.embeddings.of_owner(conn, owner, embedder.name)
-    vectors.extend(store.ledger.scan(conn, owner), dict(zip(ids, blobs, strict=True)))
+    vectors.fill(store.embeddings.whole(conn, owner, embedder.name), store.ledger.count(conn, owner))
     return vectors
 
 

@@ -10,15 +10,17 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from engine.memory.embedding import Vectors
 from engine.records.base import EntityId, LedgerId, PlaceId, RunId
+from engine.storage.embeddings import LedgerSlice
 from engine.storage.ledger import LedgerFacts
 
 T = TypeVar("T", bound=np.generic)
 
 _EPOCH = datetime(1, 1, 1)
+_EPOCH_SECOND = np.datetime64(_EPOCH, "s")
 _SCENE_HOURS = 6.0
 """Neighbours in time this far apart in one place are of one scene."""
 _EXACT = 200_000
@@ -27,13 +29,15 @@ _LEADING = 128
 _PICKED = 0.01
 _ROW_BYTES = 400
 """What a row costs beside its vector, roughly."""
+_SPARE = 64
+"""Rows of room that a column has beyond what it holds, or an eighth of it if that is more."""
 
 BUDGET = 256 * 1024 * 1024
 """Bytes that all owners' matrices may take together."""
 
 
 class _Column(Generic[T]):
-    """An array that grows at its end by doubling."""
+    """An array that grows at its end."""
 
     def __init__(self, dtype: type[T], *shape: int) -> None:
         self._room: NDArray[T] = np.zeros((0, *shape), dtype=dtype)
@@ -44,18 +48,20 @@ class _Column(Generic[T]):
         """The filled part. A view: it stays as it is when the column grows."""
         return self._room[: self._size]
 
-    @property
-    def room_bytes(self) -> int:
-        """Memory taken, the spare part included."""
-        return int(self._room.nbytes)
+    def __len__(self) -> int:
+        return self._size
+
+    def reserve(self, size: int) -> None:
+        """Make room for `size` rows and some more. What is not filled takes no memory: the system hands out pages on first touch."""
+        if size > len(self._room):
+            room = np.zeros((size + max(_SPARE, size // 8), *self._room.shape[1:]), dtype=self._room.dtype)
+            room[: self._size] = self.values
+            self._room = room
 
     def extend(self, values: NDArray[Any]) -> None:
         """Add rows."""
         size = self._size + len(values)
-        if size > len(self._room):
-            room = np.zeros((max(size, 2 * len(self._room)), *self._room.shape[1:]), dtype=self._room.dtype)
-            room[: self._size] = self.values
-            self._room = room
+        self.reserve(size)
         self._room[self._size : size] = values
         self._size = size
 
@@ -77,6 +83,8 @@ class OwnerVectors:
         self._places = _Column(np.int64)
         self._known = _Column(np.bool_)
         self._matrix = _Column(np.float32, dim)
+        self._front = _Column(np.float32, min(dim, _LEADING))
+        """The leading dimensions once more, side by side, of large ledgers: read out of the matrix they cost three times as much."""
         self._order: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def __len__(self) -> int:
@@ -91,12 +99,11 @@ class OwnerVectors:
     @property
     def nbytes(self) -> int:
         """Memory taken, roughly."""
-        return self._matrix.room_bytes + _ROW_BYTES * len(self)
+        return self._matrix.values.nbytes + self._front.values.nbytes + _ROW_BYTES * len(self)
 
-    @property
-    def without_vector(self) -> list[LedgerId]:
-        """Entries that have no vector yet."""
-        return [self.ids[row] for row in np.flatnonzero(~self._known.values)]
+    def without_vector(self, limit: int) -> list[LedgerId]:
+        """The oldest entries that have no vector yet."""
+        return [self.ids[row] for row in np.flatnonzero(~self._known.values)[:limit]]
 
     def rows(self, ids: Iterable[LedgerId]) -> list[int]:
         """Rows of entries; unknown ones are left out."""
@@ -110,25 +117,39 @@ class OwnerVectors:
         """World hours from the events of some rows to `now`."""
         return _hours(now) - self._hours.values[rows]
 
+    def at(self, rows: NDArray[np.int64], place: PlaceId | None) -> NDArray[np.bool_]:
+        """Which of some rows happened in a place."""
+        return np.equal(self._places.values[rows], self._codes.get(place, -1))
+
+    def fill(self, slices: Iterable[LedgerSlice], expected: int) -> None:
+        """Take in a whole ledger of about `expected` entries. Only for a ledger of which nothing is held yet."""
+        self._matrix.reserve(expected)
+        for ids, seqs, timestamps, importance, places, people, vectors in slices:
+            moments = np.array(timestamps, dtype="datetime64[s]") - _EPOCH_SECOND
+            self._append(ids, seqs, moments.astype(np.int64) / 3600.0, importance, places, people)
+            known = np.array([blob is not None and len(blob) == 4 * self._dim for blob in vectors], dtype=bool)
+            blank = b"" if known.all() else bytes(4 * self._dim)  # another length is another model's: never compared
+            blobs = [blob if blob is not None and fits else blank for blob, fits in zip(vectors, known, strict=True)]
+            self._matrix.extend(np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(ids), self._dim))
+            self._known.extend(known)
+        self._order = None
+        self._keep_front()
+
     def extend(self, facts: Sequence[LedgerFacts], vectors: Mapping[LedgerId, bytes]) -> None:
         """Take in entries written since, and vectors of entries that are here already. Entries known by `seq` are skipped."""
         last = self.last_seq
         new = [fact for fact in facts if fact.seq > last]
         if new:
-            self._rows.update((fact.id, len(self.ids) + index) for index, fact in enumerate(new))
-            self.ids += [fact.id for fact in new]
-            self.people += [fact.involved for fact in new]
-            self._seqs.extend(np.array([fact.seq for fact in new]))
-            self._hours.extend(np.array([_hours(fact.timestamp) for fact in new]))
-            self._importance.extend(np.array([fact.importance for fact in new]))
-            self._places.extend(np.array([self._code(fact.location_id) for fact in new]))
+            ids, seqs, timestamps, importance, places, people = zip(*new, strict=True)
+            self._append(ids, seqs, [_hours(moment) for moment in timestamps], importance, places, people)
             self._known.extend(np.zeros(len(new), dtype=bool))
             self._matrix.extend(np.zeros((len(new), self._dim), dtype=np.float32))
             self._order = None
+            self._keep_front()
         for key, blob in vectors.items():
             row = self._rows.get(key)
             if row is not None and len(blob) == 4 * self._dim:  # another length is another model's: never compared
-                self._matrix.values[row] = np.frombuffer(blob, dtype="<f4")
+                self._set(row, np.frombuffer(blob, dtype="<f4"))
                 self._known.values[row] = True
 
     def replace(self, facts: Sequence[LedgerFacts], vectors: Mapping[LedgerId, bytes]) -> None:
@@ -141,7 +162,7 @@ class OwnerVectors:
                 self._importance.values[row] = fact.importance
                 self._places.values[row] = self._code(fact.location_id)
                 self._known.values[row] = False
-                self._matrix.values[row] = 0.0
+                self._set(row, np.zeros(self._dim, dtype=np.float32))
                 self._order = None
         self.extend((), vectors)
 
@@ -154,9 +175,11 @@ class OwnerVectors:
         if not len(matrix):
             return []
         if len(matrix) >= _EXACT:
-            rough = np.vecdot(matrix[:, :_LEADING], query[:_LEADING])
-            rough[~known] = -np.inf
-            rows = _top(rough, max(count, int(len(matrix) * _PICKED)))
+            front = self._front.values
+            rough = np.vecdot(front, query[: front.shape[1]])
+            if not known.all():
+                rough[~known] = -np.inf
+            rows = np.sort(_top(rough, max(count, int(len(matrix) * _PICKED))))
             exact = np.vecdot(matrix[rows], query)
             exact[~known[rows]] = -np.inf
             best = rows[_top(exact, count)]
@@ -192,6 +215,31 @@ class OwnerVectors:
         """The latest rows in time, newest first."""
         order, _ = self._chronology()
         return [int(row) for row in order[::-1][:count]]
+
+    def _append(
+        self, ids: Sequence[LedgerId], seqs: Sequence[int], hours: ArrayLike, importance: Sequence[int],
+        places: Sequence[PlaceId | None], people: Sequence[tuple[EntityId, ...]],
+    ) -> None:
+        """Add rows to all columns but the vectors."""
+        self._rows.update(zip(ids, range(len(self.ids), len(self.ids) + len(ids)), strict=True))
+        self.ids += ids
+        self.people += people
+        self._seqs.extend(np.array(seqs))
+        self._hours.extend(np.asarray(hours))
+        self._importance.extend(np.array(importance))
+        self._places.extend(np.array([self._code(place) for place in places]))
+
+    def _set(self, row: int, vector: NDArray[np.float32]) -> None:
+        self._matrix.values[row] = vector
+        if row < len(self._front):
+            self._front.values[row] = vector[: self._front.values.shape[1]]
+
+    def _keep_front(self) -> None:
+        """Copy the leading dimensions of rows that were added to a ledger too large to be scored exactly."""
+        if len(self) >= _EXACT:
+            added = self._matrix.values[len(self._front) :, :_LEADING]
+            self._front.reserve(len(self))
+            self._front.extend(added)
 
     def _together(self, row: int, other: int | None) -> bool:
         if other is None:

@@ -68,7 +68,7 @@ def test_entries_without_a_vector_are_no_ones_neighbour_in_meaning(inn: Inn) -> 
     matrix, rows = unit(3), facts(inn, 3)
     held = OwnerVectors(DIM)
     held.extend(rows, {rows[1].id: matrix[1].tobytes(), rows[2].id: matrix[2][:4].tobytes()})
-    assert held.without_vector == ["led-000001", "led-000003"]
+    assert held.without_vector(9) == ["led-000001", "led-000003"]
     assert held.nearest(matrix[0], 3) == [1]
     assert np.isnan(held.cosines(np.array([0, 1]), matrix[0])).tolist() == [True, False]
     held.extend((), {rows[0].id: matrix[0].tobytes()})
