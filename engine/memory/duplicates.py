@@ -4,7 +4,7 @@ import asyncio
 import heapq
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.llm.protocol import Embedder
 from engine.memory.embedding import Vectors
 from engine.memory.text import bare, plain
-from engine.memory.wording import content, names, negations, numbers, opposed
+from engine.memory.wording import content, held_by, in_order, names, negations, numbers, opposed
 from engine.records.base import EntityId
 from engine.records.memory import LedgerEntry
 from engine.records.review import NearDuplicate
@@ -28,6 +28,8 @@ MOST = 500
 
 _ENOUGH = 3
 """Content words from which an equal set of them is no coincidence."""
+_SAID_ALREADY = 0.8
+"""Share of a quote's content words in another from which it adds nothing."""
 _LOOKED_AT = 50 * MOST
 """Pairs above the threshold, the best of all, that are looked at closely."""
 _BLOCK = 256
@@ -58,10 +60,10 @@ class Telling(Protocol):
 def says_the_same(a: Telling, b: Telling) -> bool:
     """Whether two accounts whose vectors are near agree in numbers, negations and names too.
 
-    Whom they refer to has to come in the same order: who gave and who took is told by nothing else. Quotes are compared only
-    where both have some.
+    Those they refer to and the words they share have to come in the same order: who gave and who took is told by nothing else.
+    Quotes are compared only where both have some.
     """
-    if _named(a, b) != _named(b, a) or not _agree(a.content, b.content):
+    if _named(a, b) != _named(b, a) or not _agree(a.content, b.content) or not in_order(a.content, b.content):
         return False
     return not (a.quotes and b.quotes) or _agree(" ".join(a.quotes), " ".join(b.quotes))
 
@@ -98,6 +100,15 @@ def adds_nothing(a: Telling, b: Telling) -> bool:
         and (negations(a.content) > 0) == (negations(b.content) > 0)
         and not opposed(a.content, b.content)
     )
+
+
+def all_quotes(held: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """The quotes that a memory holds and those of `more` that they do not say already, in the same words or nearly."""
+    found = list(dict.fromkeys(held))
+    for quote in more:
+        if quote not in found and not any(_said(quote, other) for other in found):
+            found.append(quote)
+    return tuple(found)
 
 
 async def near_duplicates(store: Store, embedder: Embedder, owner: EntityId) -> list[NearDuplicate]:
@@ -188,6 +199,13 @@ def _named(a: Telling, b: Telling) -> tuple[EntityId, ...]:
     """Whom `a` refers to, in order. What `b` leaves out and does not count among the others is its owner: it may go unsaid."""
     others = referred(b.content)
     return tuple(entity for entity in referred(a.content) if entity in others or entity in a.involved_entity_ids)
+
+
+def _said(quote: str, other: str) -> bool:
+    words = content(quote)
+    if not words or held_by(words, content(other)) < _SAID_ALREADY or not in_order(quote, other):
+        return False
+    return not Counter(numbers(quote)) - Counter(numbers(other)) and negations(quote) == negations(other) and not opposed(quote, other)
 
 
 def _agree(a: str, b: str) -> bool:

@@ -87,15 +87,27 @@ _NAME = re.compile(r"(?<=[\w,;:'\u2019] )[A-Z][^\W\d_]+")
 @lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
     """Stems of the words that carry what a text says: no reference tokens, numbers, common words, words of telling."""
-    found = set()
+    return frozenset(_in_order(text))
+
+
+def in_order(a: str, b: str) -> bool:
+    """Whether the content words that two texts share come in the same order: from the loft to the landing is not the way back."""
+    one, other = _in_order(a), _in_order(b)
+    return [word for word in one if word in other] == [word for word in other if word in one]
+
+
+@lru_cache(maxsize=4096)
+def _in_order(text: str) -> tuple[str, ...]:
+    """The content words of a text, each where it stands first."""
+    found: dict[str, None] = {}
     for word in _WORD.findall(bare(text).casefold().replace("\u2019", "'")):
         short = word.removesuffix("'s")
         if short in STOP_WORDS or short in _FRAME or short in _NUMBER_WORDS or short[0].isdigit() or word.endswith("n't"):
             continue
         if "'" in short and short.split("'")[0] in STOP_WORDS:  # he'd, you'll
             continue
-        found.add(stem(_IRREGULAR.get(short, short)))
-    return frozenset(found)
+        found[stem(_IRREGULAR.get(short, short))] = None
+    return tuple(found)
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
-"""Whether what somebody said or thought is only what it remembers already (invariant 11). Pure.
+"""Whether what somebody said or thought is remembered already (invariant 11). Pure.
 
 A prompt shows memories, its answer repeats them, and the answer becomes an event like any other. Promoted again it would be a second
-copy of the memory it came from, and a third the next time.
+copy of the memory it came from, and a third the next time. The same goes for who hears it for the second time.
 """
 
 import re
@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.memory.text import bare
-from engine.memory.wording import content, held_by, names, negations, numbers, opposed, sentences
-from engine.mind.aliases import tokenize
+from engine.memory.wording import content, held_by, in_order, names, negations, numbers, opposed, sentences
+from engine.mind.aliases import tokenize, vocabulary
+from engine.prompts.handoff import own_name
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.tokens import referred, token
+from engine.records.world import World
 
 _SHARE = 0.8
 """Share of the content words of a sentence that a memory has to hold for telling it. Some change when a story is told again."""
@@ -30,18 +32,25 @@ _WHEN = (
 )
 _TIME_FIRST = re.compile(rf"^(?:{_WHEN})\s*[-,:;.\u2013\u2014\u2022*]*\s*", re.IGNORECASE)
 _LABEL = re.compile(r"^Quote:\s*|\(Only a thought\.?\)", re.IGNORECASE)
-_CHATTER = content(
-    "listen friend friends well good evening morning night day lord lady sir master mistress please hark aye yes hello welcome know "
-    "mind hear heard true truth wait look so ask asked believe swear promise god gods heaven heavens tale story word words memory"
+_ASIDE = content("listen friend friends well hark aye yes know mind hear heard true truth look believe swear promise")
+"""What is said to begin or end a story and is no part of it."""
+_CHATTER = _ASIDE | content(
+    "good evening morning night day lord lady sir master mistress please hello welcome wait ask asked god gods heaven heavens tale story "
+    "word words memory"
 )
-"""What is said around a story and is none."""
+"""What sentences around a story are made of."""
 _TELLING = re.compile(
     r"\b(?:I|we)(?:['\u2019](?:ve|ll|d|m|re))?(?:\s+(?:have|had|do|did|can|could|will|would|must|may|still|also|just|once|already|well"
     r"|now|only|was|am|been|being))*\s+(?:remember|recall|hear|heard|know|knew|think|thought|believe|said|say|told|tell|swear|repeat)\w*"
-    r"|\b(?:tell|told|telling|say|said|ask|asked|spoke|speak|believe|let|remind|reminds|reminded)(?:\s+to)?\s+(?:me|us)\b"
+    r"|\b(?:tell|told|say|said|ask|spoke|speak|believe|let|remind)\w*(?:\s+to)?\s+(?:me|us)\b"
     r"|\bmy (?:friends?|lord|lady|dear|word|memory|mind)\b",
     re.IGNORECASE,
 )
+_TOLD = (
+    r"(?: \w+){0,2}? (?:told|tells|said|says|asked|asks|answered|thought|thinks|remembered|recalled|repeated|mentioned|spoke|warned|swore"
+    r"|claimed|added|explained)\b"
+)
+"""What makes somebody the one who tells, after a reference to that one."""
 _FIRST_PERSON = re.compile(r"\bI\b|\b(?:[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Uu]s|[Oo]urs?|[Oo]urselves)\b")
 
 
@@ -74,9 +83,34 @@ class Tale(NamedTuple):
     people: frozenset[EntityId]
 
 
-def is_own_voice(sources: Sequence[BufferEntry], owner: EntityId) -> bool:
-    """Whether all these events are the owner's own speech or thought."""
-    return all(entry.intent.actor == owner and entry.intent.type != "action" for entry in sources)
+class Voice(NamedTuple):
+    """Whose words are compared, and to whose memory."""
+
+    speaker: EntityId
+    owner: EntityId
+
+    def is_part_of(self, sentence: Sentence) -> bool:
+        """Whether a sentence is about the speaker, and not only told by it."""
+        name = token(self.speaker)
+        return sentence.of_oneself or name in re.sub(re.escape(name) + _TOLD, " ", sentence.text)
+
+
+def voice_of(sources: Sequence[BufferEntry], owner: EntityId) -> Voice | None:
+    """Whose words these events are, if they are nothing but the words of one, as far as the owner understood them. Thoughts are the
+    owner's alone."""
+    speakers = {entry.intent.actor for entry in sources}
+    if len(speakers) != 1 or any(entry.intent.type == "action" or entry.grasp != "full" for entry in sources):
+        return None
+    return Voice(speakers.pop(), owner)
+
+
+def echoed_by(world: World, voice: Voice, sources: Sequence[BufferEntry], recited: Sequence[LedgerEntry]) -> LedgerEntry | None:
+    """Which of some memories says what was said in these events, if nothing of that is news. See `echoed`."""
+    me = world.entities[voice.owner]
+    people = {voice.speaker, *(who for entry in sources for who in entry.intent.targets), *me.aliases}
+    people |= {who for entry in recited for who in (*entry.involved_entity_ids, *referred(entry.content))}
+    known = vocabulary(world, voice.owner, people & world.entities.keys()) | {own_name(me): voice.owner}
+    return echoed(spoken(sources, known), [tale(entry, known) for entry in recited], voice)
 
 
 def spoken(sources: Sequence[BufferEntry], known: Mapping[str, EntityId]) -> list[Sentence]:
@@ -87,7 +121,8 @@ def spoken(sources: Sequence[BufferEntry], known: Mapping[str, EntityId]) -> lis
             text = tokenize(_LABEL.sub("", _TIME_FIRST.sub("", line)), known)
             for target in entry.intent.targets:
                 text = _without_address(text, token(target))
-            found.append(_sentence(text))
+            sentence = _sentence(text)
+            found.append(sentence._replace(stems=sentence.stems - _ASIDE or sentence.stems))
     return found
 
 
@@ -102,7 +137,7 @@ def tale(entry: LedgerEntry, known: Mapping[str, EntityId]) -> Tale:
     )
 
 
-def echoed(said: Sequence[Sentence], tales: Iterable[Tale], owner: EntityId) -> LedgerEntry | None:
+def echoed(said: Sequence[Sentence], tales: Iterable[Tale], voice: Voice) -> LedgerEntry | None:
     """The memory that says what was said, the one that says most of it when it takes several; None when something is news.
 
     Each sentence has to be told by one memory: at least 0.8 of four or more content words, or all of a sentence of it, with numbers,
@@ -112,12 +147,12 @@ def echoed(said: Sequence[Sentence], tales: Iterable[Tale], owner: EntityId) -> 
     weights: Counter[int] = Counter()
     rest: list[Sentence] = []
     for sentence in said:
-        best = max(range(len(tales)), key=lambda at: (_share(sentence, tales[at], owner), -at), default=None)
-        if best is not None and _share(sentence, tales[best], owner) > 0:
+        best = max(range(len(tales)), key=lambda at: (_share(sentence, tales[at], voice), -at), default=None)
+        if best is not None and _share(sentence, tales[best], voice) > 0:
             weights[best] += len(sentence.stems)
         else:
             rest.append(sentence)
-    if not weights or any(_is_news(sentence, [tales[at] for at in weights], owner) for sentence in rest):
+    if not weights or any(_is_news(sentence, [tales[at] for at in weights], voice) for sentence in rest):
         return None
     return tales[max(weights, key=lambda at: (weights[at], -at))].entry
 
@@ -132,42 +167,46 @@ def _without_address(text: str, name: str) -> str:
     return re.sub(rf", {re.escape(name)}(?=[.!?\u2026]*$)", "", text)
 
 
-def _share(sentence: Sentence, told: Tale, owner: EntityId) -> float:
+def _share(sentence: Sentence, told: Tale, voice: Voice) -> float:
     """How much of the sentence the memory tells; 0 when it tells it not, or otherwise."""
     size = len(sentence.stems)
-    if size < _LEAST or not sentence.people <= told.people | {owner}:
+    if size < _LEAST or not sentence.people <= told.people.union(voice):
         return 0.0
     if size < _ENOUGH:
         share, near = 1.0, [
-            one for one in told.sentences if one.stems == sentence.stems and one.people - {owner} == sentence.people - {owner}
-        ]
+            one for one in told.sentences
+            if sentence.stems in (one.stems, one.stems - _ASIDE) and one.people.difference(voice) == sentence.people.difference(voice)
+        ]  # fmt: skip
     else:
         share = held_by(sentence.stems, told.stems)
         near = [one for one in told.sentences if 2 * len(one.stems & sentence.stems) >= min(size, len(one.stems)) > 0]
     if share < _SHARE or not near:
         return 0.0
-    return share if _agree(sentence, near, told, owner) else 0.0
+    return share if _agree(sentence, near, told, voice) else 0.0
 
 
-def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, owner: EntityId) -> bool:
+def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, voice: Voice) -> bool:
     """Whether a sentence says no other number or name, denies nothing, asks nothing and confesses nothing that the memory does not."""
     if Counter(numbers(sentence.text)) - Counter(number for one in told.sentences for number in numbers(one.text)):
         return False
     if any(name.casefold() not in told.words for name in names(sentence.text)):
         return False
-    if sentence.of_oneself and owner not in told.people and not any(one.of_oneself for one in near):
+    if sentence.of_oneself and not any(voice.is_part_of(one) for one in near):
         return False
     if sentence.asks and not any(one.asks for one in near):
         return False
     return any(
-        (negations(sentence.text) > 0) == (negations(one.text) > 0) and not opposed(sentence.text, one.text) for one in near
+        (negations(sentence.text) > 0) == (negations(one.text) > 0)
+        and not opposed(sentence.text, one.text)
+        and in_order(sentence.text, one.text)
+        for one in near
     )
 
 
-def _is_news(sentence: Sentence, told: Sequence[Tale], owner: EntityId) -> bool:
+def _is_news(sentence: Sentence, told: Sequence[Tale], voice: Voice) -> bool:
     """Whether a sentence that no memory tells says something beside those that were told."""
     if not sentence.stems - _CHATTER:
         return sentence.of_oneself and not sentence.stems
     if sentence.of_oneself or sentence.asks or negations(sentence.text) or len(sentence.stems) >= _ENOUGH:
         return True
-    return not any(sentence.stems <= one.stems and sentence.people <= one.people | {owner} for one in told)
+    return not any(sentence.stems <= one.stems and sentence.people <= one.people.union(voice) for one in told)

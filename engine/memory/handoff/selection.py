@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.errors import HandoffError
+from engine.memory.duplicates import adds_nothing, all_quotes
 from engine.memory.handoff.content import checked
 from engine.memory.handoff.quotes import verbatim
 from engine.mind.handles import Handles
@@ -99,8 +100,8 @@ def merge(into: Chunk, other: Chunk, order: Mapping[BufferId, int]) -> Chunk:
     return into.model_copy(
         update={
             "source_ids": tuple(sources),
-            "content": joined(into.content, other.content),
-            "quotes": united(into.quotes, other.quotes),
+            "content": into.content if adds_nothing(other, into) else joined(into.content, other.content),
+            "quotes": all_quotes(into.quotes, other.quotes),
             "importance": max(into.importance, other.importance),
             "involved_entity_ids": united(into.involved_entity_ids, other.involved_entity_ids),
             "retain": into.retain or other.retain,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from engine.memory.duplicates import BY_PEOPLE, adds_nothing
+from engine.memory.duplicates import BY_PEOPLE, adds_nothing, all_quotes
 from engine.memory.handoff.selection import joined, merge, united
 from engine.records.base import BufferId, LedgerId
 from engine.records.memory import Chunk, LedgerEntry
@@ -52,7 +52,7 @@ def _going_on(chunk: Chunk, entry: LedgerEntry, sources: Sequence[BufferId]) -> 
             "updates": entry.id,
             "version": entry.version,
             "content": _account(chunk, entry, sources),
-            "quotes": united(entry.quotes, chunk.quotes),
+            "quotes": all_quotes(entry.quotes, chunk.quotes),
             "involved_entity_ids": united(entry.involved_entity_ids, chunk.involved_entity_ids),
         }
     )
