@@ -43,41 +43,41 @@ class KeyBar(Widget):
         if self.is_attached and screen is self.screen:
             self.refresh()
 
-    def keys(self) -> dict[str, tuple[str, str]]:
-        """Key and label of what can be done now, by action."""
-        found: dict[str, tuple[str, str]] = {}
+    def keys(self) -> dict[str, tuple[str, str, str]]:
+        """Key, its name and label of what can be done now, by action."""
+        found: dict[str, tuple[str, str, str]] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and active.enabled and binding.description and binding.action not in found:
-                found[binding.action] = (binding.key, binding.description)
+                found[binding.action] = (binding.key, binding.key_display or key_name(binding.key), binding.description)
         return found
 
     def render(self) -> Content:
         """Keys from the left, help at the right end."""
         width = self.content_size.width
         keys = self.keys()
-        last = [pair for action, pair in keys.items() if action == _HELP]
-        room = width - sum(self._width(pair) for pair in last)
+        last = [one for action, one in keys.items() if action == _HELP]
+        room = width - sum(self._width(one) for one in last)
         parts: list[Content] = []
         self._at, x = [], 0
-        for pair in [pair for action, pair in keys.items() if action != _HELP]:
-            wide = self._width(pair)
+        for one in [one for action, one in keys.items() if action != _HELP]:
+            wide = self._width(one)
             if x + wide > room:
                 break
-            self._at.append((x, x + wide, pair[0]))
-            parts.append(self._part(pair))
+            self._at.append((x, x + wide, one[0]))
+            parts.append(self._part(one))
             x += wide
         parts.append(Content(" " * max(room - x, 0)))
-        for pair in last:
-            self._at.append((room, width, pair[0]))
-            parts.append(self._part(pair))
+        for one in last:
+            self._at.append((room, width, one[0]))
+            parts.append(self._part(one))
         return Content("").join(parts)
 
-    def _width(self, pair: tuple[str, str]) -> int:
-        return cell_len(key_name(pair[0])) + 1 + cell_len(pair[1]) + 2
+    def _width(self, key: tuple[str, str, str]) -> int:
+        return cell_len(key[1]) + 1 + cell_len(key[2]) + 2
 
-    def _part(self, pair: tuple[str, str]) -> Content:
-        return Content.assemble((key_name(pair[0]), ".key"), " ", (pair[1], ".quiet"), "  ")
+    def _part(self, key: tuple[str, str, str]) -> Content:
+        return Content.assemble((key[1], ".key"), " ", (key[2], ".quiet"), "  ")
 
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked."""

@@ -178,6 +178,15 @@ def asks(name: str, pending: PendingProposal) -> str:
     return f"{capital(name)}: {count(number, 'memory', 'memories')} {'waits' if number == 1 else 'wait'} for your word"
 
 
+def all_asks(view: WorldView) -> str:
+    """Everything that waits, in one line, and the way to it."""
+    if len(view.waiting) == 1:
+        [(owner, pending)] = view.waiting.items()
+        return f"{asks(view.name(owner), pending)}: v. n goes on without it."
+    number = sum(len(pending.verdicts) for pending in view.waiting.values())
+    return f"{count(number, 'memory', 'memories')} of {len(view.waiting)} minds wait for your word: v. n goes on without them."
+
+
 def rejected(name: str) -> str:
     """What a rejected proposal comes to."""
     return f"{capital(name)}: the proposal was rejected. Every moment stays in mind."

@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Checkbox, Input, Label, Static, TextArea
+from textual.widgets import Input, Label, Static, TextArea
 
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES
@@ -41,6 +41,29 @@ Keep = Callable[[Draft], Awaitable[str]]
 
 class _OneLine(Input):
     BINDINGS = [Binding("enter", "submit", "Keep")]
+
+
+class Tick(Static, can_focus=True):
+    """Yes or no, told apart by a sign and not by colour."""
+
+    BINDINGS = [Binding("space,enter", "turn", "Yes or no", tooltip="Change between yes and no")]
+
+    def __init__(self, text: str, value: bool, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id, markup=False)
+        self._text, self.value = text, value
+        self._draw()
+
+    def _draw(self) -> None:
+        self.update(Content(f"[{'x' if self.value else ' '}] {self._text}"))
+
+    def action_turn(self) -> None:
+        """The other of the two."""
+        self.value = not self.value
+        self._draw()
+
+    def on_click(self) -> None:
+        """A click does the same."""
+        self.action_turn()
 
 
 class MemoryDialog(ModalScreen[bool]):
@@ -83,7 +106,7 @@ known later. Quotes are kept word for word, one a line. Importance goes from 1 t
                     yield Label("With, by commas", markup=False)
                     yield _OneLine(draft.people, id="people-names", select_on_focus=False, compact=True)
             if self._retain:
-                yield Checkbox("Keep its moments in mind too", draft.retain, id="retain", compact=True)
+                yield Tick("its moments stay in mind too", draft.retain, id="retain")
             yield Static(id="problem", classes="problem last", markup=False)
             yield KeyBar()
 
@@ -99,7 +122,7 @@ known later. Quotes are kept word for word, one a line. Importance goes from 1 t
             quotes=tuple(line.strip() for line in self.query_one("#quotes", TextArea).text.splitlines() if line.strip()),
             importance=int(number) if number.isascii() and number.isdigit() else 0,
             people=self.query_one("#people-names", Input).value if self._people else "",
-            retain=self.query_one("#retain", Checkbox).value if self._retain else False,
+            retain=self.query_one("#retain", Tick).value if self._retain else False,
         )
 
     @on(Input.Submitted)

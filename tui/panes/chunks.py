@@ -60,17 +60,19 @@ def chunk_rows(reviewed: Reviewed, sources: bool) -> list[Row]:
 def _chunk(reviewed: Reviewed, line: "ChunkLine") -> Row:
     verdict = reviewed.pending.verdicts[line.index]
     sign, style = VERDICTS[verdict]
-    parts = [Content.styled(plain(line.text), ".quiet" if verdict == "rejected" else ".deed"), *quoted(line.quotes)]
-    involved = reviewed.pending.proposal.chunks[line.index].involved_entity_ids
-    about = [f"with {', '.join(plain(reviewed.names.get(one, one)) for one in involved)}"] if involved else []
+    chunk = reviewed.pending.proposal.chunks[line.index]
+    edited = "  in your words" if chunk.by_hand else ""
+    parts = [Content.assemble((f"memory {line.index + 1}", ".name"), (f"  {verdict}", style), (edited, ".quiet"))]
+    parts += [Content.styled(plain(line.text), ".quiet" if verdict == "rejected" else ".deed"), *quoted(line.quotes)]
+    people = ", ".join(plain(reviewed.names.get(one, one)) for one in chunk.involved_entity_ids)
+    about = [f"with {people}"] if people else []
     about += ["its moments stay in mind too"] if line.retain else []
     about += [f"told from {count(len(line.memories), 'older memory', 'older memories')}"] if line.memories else []
     parts += [Content.styled(" · ".join(about), ".quiet")] if about else []
     if line.updates_text:
         parts.append(Content.assemble(("instead of  ", ".candidate"), (plain(line.updates_text), ".thought")))
-    lead = Content.assemble((sign, style), weight(line.importance), "  ")
-    tail = Content.styled(f"memory {line.index + 1} {verdict}", style)
-    return Row(Content("\n").join(parts), lead=lead, tail=tail, key=str(line.index), tint="lit" if verdict == "open" else "")
+    key = str(line.index)
+    return Row(Content("\n").join(parts), lead=Content.styled(sign, style), tail=weight(line.importance), key=key, name=key)
 
 
 def fate_of(reviewed: Reviewed) -> dict[str, tuple[str, str]]:

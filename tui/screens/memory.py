@@ -64,7 +64,7 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
             Binding(str(number), f"shelf('{key}')", SHELVES[key], show=False, tooltip=f"Go to {SHELVES[key].lower()}")
             for number, key in enumerate(_ORDER, 1)
         ),
-        Binding("right,l", "turn(1)", "Next list", tooltip="The next list; left goes back", id="memory-next"),
+        Binding("right,l", "turn(1)", "Next list", key_display="→", tooltip="The next list; left goes back", id="memory-next"),
         Binding("left,h", "turn(-1)", "List before", show=False, id="memory-previous"),
         Binding("escape,q", "back", "Back", key_display="esc", tooltip="Back to play", id="memory-back"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),

@@ -22,7 +22,7 @@ from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.text import count, plain
-from tui.view import Note, WorldView, aside, asks, fold, named, settled, tally
+from tui.view import Note, WorldView, all_asks, aside, fold, named, settled, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
@@ -171,8 +171,7 @@ class ReadingScreen(Screen[None]):
                 rounds = "That took no time."
             more = "Write what you do next; an empty line waits." if view.played else "n plays the next."
             if item.why == "asked" and view.waiting:
-                owner, pending = list(view.waiting.items())[-1]
-                return replace(view, acting=None, prose="", note=Note(f"{asks(view.name(owner), pending)}: v. n goes on without it."))
+                return replace(view, acting=None, prose="", note=Note(all_asks(view)))
             what = f" {tallies[-1]}" + (f" (and {len(tallies) - 1} more)" if len(tallies) > 1 else "") + "." if tallies else ""
             note = Note(f"{rounds}{what} {more}", "good" if tallies else "plain")
         self._rested_at = number
@@ -281,12 +280,8 @@ class ReadingScreen(Screen[None]):
             return
         with self._telling():
             waiting = {one.proposal.owner_id: one for one in await game.memory.pending()}
-            note = self.view.note
-            if waiting and not self.view.waiting:
-                owner, pending = next(iter(waiting.items()))
-                more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-                note = Note(f"{asks(self.view.name(owner), pending)}{more}: v. n goes on without it.")
-            self.view = replace(self.view, review=game.memory.review == "ask", waiting=waiting, note=note)
+            view = replace(self.view, review=game.memory.review == "ask", waiting=waiting)
+            self.view = replace(view, note=Note(all_asks(view))) if waiting and not self.view.waiting else view
 
     @work(group="story", exclusive=True)
     async def read_story(self) -> None:

@@ -21,7 +21,7 @@ from tui.glyphs import CANDIDATE, REFUSED
 from tui.keybar import KeyBar
 from tui.panes.chunks import Reviewed, chunk_rows, moment_rows
 from tui.panes.rows import STYLES, RowList
-from tui.text import capital, count, plain
+from tui.text import capital, count, plain, short_name
 from tui.view import Note, WorldView
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ keeps your words as they are, also when you leave the program. left and right go
         Binding("r", "reroll", "Anew", tooltip="Ask the model anew for this memory", id="review-reroll"),
         Binding("A", "accept_open", "All", tooltip="Accept all that are still open", id="review-accept-open"),
         Binding("escape", "back", "Back", tooltip="Back to play; everything stays as it is", id="review-back"),
-        Binding("right,l", "other(1)", "Next mind", tooltip="The next mind that waits", id="review-next"),
+        Binding("right,l", "other(1)", "Next mind", key_display="→", tooltip="The next mind that waits", id="review-next"),
         Binding("left,h", "other(-1)", "Mind before", show=False, tooltip="The mind before", id="review-previous"),
         Binding("R", "reroll_all", "All anew", show=False, tooltip="Ask the model anew for the whole proposal", id="review-reroll-all"),
         Binding("X", "reject_all", "Reject all", show=False, tooltip="Reject the proposal: every moment stays", id="review-reject-all"),
@@ -147,16 +147,21 @@ keeps your words as they are, also when you leave the program. left and right go
             self.moments.reveal("lit")
 
     def _head(self) -> Content:
-        parts = [Content.styled("Review  ", ".head")]
+        """Who waits, the one that is shown always in sight, and why it was proposed."""
+        minds = []
         for one in self._waiting:
             decided = len(one.verdicts) - one.verdicts.count("open")
-            label = f"{capital(plain(self._game.name(one.proposal.owner_id)))} {decided}/{len(one.verdicts)}"
+            label = f"{capital(short_name(self._game.name(one.proposal.owner_id)))} {decided}/{len(one.verdicts)}"
             here = one.proposal.owner_id == self._owner
-            parts.append(Content.styled(f"[{label}]" if here else f" {label} ", ".key" if here else ".quiet"))
-        pending = self._reviewed.pending if self._reviewed else None
-        if pending is not None:
-            kind = "compression" if pending.proposal.kind == "compression" else "handoff"
-            parts.append(Content.styled(f"  {kind} of round {pending.round}: {plain(pending.proposal.report.reason)}", ".quiet"))
+            minds.append(Content.styled(f"[{label}]" if here else f" {label} ", ".key" if here else ".quiet"))
+            if here:
+                while len(minds) > 1 and sum(mind.cell_length for mind in minds) > self.size.width - 14:
+                    del minds[0]
+        parts = [Content.styled("Review ", ".head"), *minds]
+        if self._reviewed is not None:
+            pending = self._reviewed.pending
+            why = f"  {pending.proposal.kind} of round {pending.round}: {plain(pending.proposal.report.reason)}"
+            parts.append(Content.styled(why, ".quiet"))
         return Content("").join(parts)
 
     def _show_note(self) -> None:
@@ -180,6 +185,8 @@ keeps your words as they are, also when you leave the program. left and right go
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
         self._show_moments()
+        if not self.moments.display:
+            self.chunks.reveal(event.key)
 
     # deciding
 
@@ -189,7 +196,7 @@ keeps your words as they are, also when you leave the program. left and right go
             return len(self._waiting) > 1
         return True
 
-    @work(group="judging")
+    @work(group="by-hand")
     async def action_judge(self, verdict: Verdict) -> None:
         """Accept or reject the memory under the cursor, and go on to the next that is open."""
         if (reviewed := self._ready()) is None or self.at < 0:
@@ -198,7 +205,7 @@ keeps your words as they are, also when you leave the program. left and right go
         if await self._did(self._game.memory.judge(reviewed.pending.proposal.owner_id, at, verdict)):
             self._go_on(at)
 
-    @work(group="judging")
+    @work(group="by-hand")
     async def action_accept_open(self) -> None:
         """Accept all that nobody has decided on."""
         if (reviewed := self._ready()) is None:
@@ -223,7 +230,7 @@ keeps your words as they are, also when you leave the program. left and right go
             self.say("All are decided: enter writes them.", "good")
         self.refresh_bindings()
 
-    @work(group="judging")
+    @work(group="by-hand")
     async def action_edit(self) -> None:
         """Put the memory under the cursor into one's own words. Counts as accepting it."""
         reviewed, at = self._ready(), self.at
@@ -259,7 +266,7 @@ keeps your words as they are, also when you leave the program. left and right go
         if self._ready() is not None:
             self.ask_anew(None)
 
-    @work(group="judging")
+    @work(group="by-hand")
     async def ask_anew(self, index: int | None) -> None:
         """A model call: it may take a while, and can be left."""
         if (reviewed := self._ready()) is None:
@@ -271,7 +278,7 @@ keeps your words as they are, also when you leave the program. left and right go
             number = count(self._reviewed.open if self._reviewed else 0, "memory is", "memories are")
             self.say(f"The model has decided anew: {number} open.")
 
-    @work(group="judging")
+    @work(group="by-hand")
     async def action_finish(self) -> None:
         """Write what was accepted."""
         if (reviewed := self._ready()) is None:
@@ -288,7 +295,7 @@ keeps your words as they are, also when you leave the program. left and right go
     def _to_open(self, reviewed: Reviewed) -> None:
         self.chunks.cursor = str(reviewed.pending.verdicts.index("open"))
 
-    @work(group="judging")
+    @work(group="by-hand")
     async def action_reject_all(self) -> None:
         """Reject the whole proposal, once the reader has said so."""
         if (reviewed := self._ready()) is None:
