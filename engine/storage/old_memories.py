@@ -35,6 +35,8 @@ SELECT count(*) FROM ledger_sources AS source JOIN buffer_entries AS held ON hel
 """
 _WHEN = "SELECT min(timestamp) FROM ledger_archive WHERE id IN (SELECT value FROM json_each(?))"
 
+_LAST_RUN = "SELECT max(seq) FROM handoff_runs WHERE owner_id = ?"
+
 _PAGE = 400
 """Rows looked at between two looks at whether there are enough."""
 _LATEST_RUNS = 32
@@ -93,6 +95,11 @@ class OldMemories:
                 return
             after, after_seq = rows[-1][2], rows[-1][1]
             left = None if left is None else left - len(rows)
+
+    def standing(self, conn: sqlite3.Connection, owner: EntityId, newest: int) -> tuple[object, ...]:
+        """What has to change before an owner has memories to choose from that it had not: where the newest begin, or the last run,
+        which may have let go of a thread. All that a hand does takes memories out of the choice."""
+        return (conn.execute(EDGE, (owner, newest)).fetchone(), conn.execute(_LAST_RUN, (owner,)).fetchone())
 
     def compressions(self, conn: sqlite3.Connection, owner: EntityId) -> list[PastCompression]:
         """The latest compressions of an owner, newest first; those long ago are left out."""

@@ -37,7 +37,8 @@ def neighbours(memories: Iterable[OldMemory], policy: CompressionPolicy, excess:
         if group and memory.timestamp - group[0].timestamp > DAY:
             if len(group) >= least:
                 ready.append(group)
-            group = growing[kind] = []
+                group = []
+            group = growing[kind] = [each for each in group if memory.timestamp - each.timestamp <= DAY]
         group.append(memory)
         if len(group) == policy.group:
             ready.append(growing.pop(kind))

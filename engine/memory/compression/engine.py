@@ -75,6 +75,8 @@ class CompressionEngine:
         self._policy, self._concurrency = policies.compression, policies.handoff.concurrency
         self._timer = timer or (lambda: 0.0)
         self._handoff = handoff
+        self._fruitless: dict[EntityId, tuple[object, ...]] = {}
+        """How things stood in minds that had nothing to be told as one: until that changes there is no need to look again."""
         if handoff is not None:
             handoff.review.add_kind("compression", commit, self.redraft)
 
@@ -124,7 +126,8 @@ class CompressionEngine:
         """What is to be told as one in one mind. Costs a few index steps while its ledger has not passed the limit."""
         old, policy = self._store.old_memories, self._policy
         count = old.count_over(conn, owner, policy.limit)
-        if not count:
+        standing = old.standing(conn, owner, protected(policy)) if count else ()
+        if not count or self._fruitless.get(owner) == standing:
             return []
         past = old.compressions(conn, owner)
         if past and not past[0].committed and not old.grown(conn, owner, policy.group, past[0].round):
@@ -136,6 +139,8 @@ class CompressionEngine:
         if not groups:
             rows = (row for row in self._eligible(conn, owner, datetime.min, _OLDEST) if row.id not in failed)
             groups = neighbours(rows, policy, count - policy.limit, most)
+        if not groups:
+            self._fruitless[owner] = standing
         report = TriggerReport(
             trigger="none", reason=f"{count} memories, limit {policy.limit}", entries=count, max_entries=policy.limit
         )

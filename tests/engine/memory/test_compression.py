@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from engine.records.memory import ArchivedMemory, HandoffRun, LedgerEntry, NewLe
 from engine.records.policies import CompressionPolicy, HandoffPolicy, Policies
 from engine.records.review import MemoryEdit
 from engine.records.tokens import token
+from engine.storage.old_memories import ELIGIBLE
 
 if TYPE_CHECKING:
     from tests.engine.memory.conftest import Desk, Inn
@@ -326,3 +328,32 @@ async def test_recall_finds_the_one_and_no_longer_the_many(desk: Desk, inn: Inn)
     assert {entry.id for entry in first.entries} - living
     assert {entry.id for entry in after.entries} <= living
     assert any(entry.origin == "compression" for entry in after.entries)
+
+
+async def test_choosing_reads_the_owner_in_order_of_time_and_no_text(desk: Desk) -> None:
+    def plan(conn: sqlite3.Connection) -> list[str]:
+        asked = ("en_bryn", "1247", "1247", 0, "1248", 9, 4, 400)
+        return [row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {ELIGIBLE}", asked)]
+
+    steps = await desk.store.db.read(plan)
+    assert steps[0].startswith("SEARCH entry USING INDEX ledger_entries_by_time (owner_id=? AND timestamp>? AND timestamp<?)")
+    assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps)
+    assert "content" not in ELIGIBLE
+
+
+async def test_a_ledger_of_grave_memories_is_looked_through_once_until_it_changes(desk: Desk, inn: Inn) -> None:
+    await desk.remember(cards(inn, 30, importance=9))
+    press, looked = Press(desk, told(("M1", "M2", "M3"))), 0
+    eligible = desk.store.old_memories.eligible
+
+    def counted(*given: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        return eligible(*given)
+
+    object.__setattr__(desk.store.old_memories, "eligible", counted)
+    assert [await press.round() for _ in range(4)] == [()] * 4
+    assert looked == 2  # from the last compression on, and once more from the beginning
+    await desk.remember([*cards(inn, 3, oldest=20), *cards(inn, 4, oldest=10, importance=9)])
+    [run] = await press.round()
+    assert run.status == "committed"

@@ -39,6 +39,11 @@ def test_a_day_later_another_group_begins() -> None:
     assert numbers(neighbours(days, POLICY, 99, 9)) == [[1, 2, 3]]
 
 
+def test_one_that_finds_no_company_does_not_keep_the_next_from_theirs() -> None:
+    sparse = memories((0, "pl_bar", False), (20, "pl_bar", False), (10, "pl_bar", False), (1, "pl_bar", False))
+    assert numbers(neighbours(sparse, POLICY, 99, 9)) == [[2, 3, 4]]
+
+
 def test_two_are_not_worth_a_call_but_policy_may_ask_for_pairs() -> None:
     two = memories((1, "pl_bar", False), (1, "pl_bar", False))
     assert neighbours(two, POLICY, 99, 9) == []
