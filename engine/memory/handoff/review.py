@@ -57,6 +57,8 @@ class Review:
         self._store, self._embedder, self._policy, self._emit = store, embedder, policy, emit
         self._kinds = dict(kinds)
         self._tries: dict[str, int] = {}
+        self._seconds: dict[str, float] = {}
+        """Wall-clock time of model calls, by proposal: it is no part of what waits, which is the same for the same play."""
 
     def add_kind(self, kind: RunKind, commit: Commit, redraft: Redraft) -> None:
         """Review proposals of another kind, too."""
@@ -67,7 +69,7 @@ class Review:
 
         Raises `HandoffError` when another one waits in that mind, or what it was made of has changed; then nothing is written.
         """
-        kept = proposal.model_copy(update={"vectors": ()})
+        kept = _timeless(proposal)
 
         def write(conn: sqlite3.Connection) -> PendingProposal:
             if proposal.owner_id in self._store.proposals.owners(conn):
@@ -75,7 +77,9 @@ class Review:
             check_unchanged(conn, self._store, kept)
             return self._store.proposals.add(conn, kept, world.round, world.now)
 
-        return self._told(await self._store.db.write(write))
+        pending = await self._store.db.write(write)
+        self._seconds[pending.id] = proposal.seconds
+        return self._told(pending)
 
     async def pending(self) -> list[PendingProposal]:
         """Everything that waits, in the order it was proposed."""
@@ -131,10 +135,11 @@ class Review:
                 raise HandoffError("The proposal has changed while the model thought.", "Ask again.")
             kept = ((), ()) if index is None else (pending.verdicts[:index], pending.verdicts[index + 1 :])
             verdicts = (*kept[0], *(("open",) * fresh), *kept[1])
-            new = proposal.model_copy(update={"vectors": ()})
-            return pending.model_copy(update={"proposal": new, "verdicts": verdicts, "attempt": attempt})
+            return pending.model_copy(update={"proposal": _timeless(proposal), "verdicts": verdicts, "attempt": attempt})
 
-        return await self._change(owner, change)
+        changed = await self._change(owner, change)
+        self._seconds[before.id] = self._seconds.get(before.id, 0.0) + proposal.seconds
+        return changed
 
     async def finish(self, world: World, owner: EntityId) -> HandoffRun:
         """Commit what was accepted. Sources of what was rejected are forgotten like all that no chunk keeps, unless the ledger holds
@@ -153,6 +158,7 @@ class Review:
         proposal = proposal.model_copy(
             update={
                 "vectors": tuple(vector.tobytes() for vector in vectors), "embedder": self._embedder.name, "dim": self._embedder.dim,
+                "seconds": self._seconds.get(pending.id, 0.0),
             }
         )
         commit = self._kinds[proposal.kind].commit
@@ -171,6 +177,7 @@ class Review:
             raise
         if done is None:
             raise HandoffError("The proposal has changed while it was being committed.", "Look at it again, then finish.")
+        self._forget(pending)
         self._emit(done.event)
         self._emit(ProposalClosed(entity=owner, reason="accepted"))
         return done.run
@@ -205,10 +212,16 @@ class Review:
                 raise HandoffError("The proposal waits no longer.", "Somebody has decided on it.")
             self._store.proposals.remove(conn, pending.id)
             run = self._store.handoffs.add(conn, failed)
-            self._store.handoffs.log_time(conn, run.id, proposal.seconds)
+            self._store.handoffs.log_time(conn, run.id, self._seconds.get(pending.id, 0.0))
             return run
 
-        return await self._store.db.write(write)
+        run = await self._store.db.write(write)
+        self._forget(pending)
+        return run
+
+    def _forget(self, pending: PendingProposal) -> None:
+        self._tries.pop(pending.id, None)
+        self._seconds.pop(pending.id, None)
 
     async def _change(
         self, owner: EntityId, change: Callable[[sqlite3.Connection, PendingProposal], PendingProposal]
@@ -259,6 +272,11 @@ def _chunk(pending: PendingProposal, index: int) -> Chunk:
     if not 0 <= index < len(chunks):
         raise HandoffError(f"There is no chunk {index + 1}.", f"The proposal has {_counted(len(chunks), 'chunk', '')}.")
     return chunks[index]
+
+
+def _timeless(proposal: Proposal) -> Proposal:
+    """A proposal as it is kept: without what another play of the same would not have."""
+    return proposal.model_copy(update={"vectors": (), "seconds": 0.0})
 
 
 def _check_rewritings(proposal: Proposal) -> None:

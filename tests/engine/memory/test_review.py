@@ -10,8 +10,11 @@ import pytest
 
 from engine.errors import HandoffError, ModelError
 from engine.events import HandoffCommitted, HandoffProposed, ProposalClosed
+from engine.llm.router import Router
+from engine.llm.scripted import Scripted
+from engine.memory.handoff.engine import HandoffEngine
 from engine.records.authored import AuthoredWorld
-from engine.records.policies import HandoffPolicy
+from engine.records.policies import HandoffPolicy, Policies
 from engine.records.review import ChunkEdit
 from engine.records.tokens import token
 from engine.storage.store import Store
@@ -269,3 +272,18 @@ class _Renamed:
 
     async def embed(self, texts: Sequence[str]) -> Any:
         return await self._inner.embed(texts)
+
+
+async def test_how_long_the_model_thought_is_logged_with_the_run_and_kept_nowhere_else(desk: Desk, wire: Any) -> None:
+    await desk.old_pool()
+    ticks = iter(range(0, 1000, 3))
+    model = Scripted([answer(wire), answer(wire)])
+    engine = HandoffEngine(
+        desk.store, Router(model), desk.embedder, Policies(handoff=ASK), desk.events.append, lambda: float(next(ticks))
+    )
+    await engine.run_all(desk.world)
+    pending = await engine.review.reroll(desk.world, OWNER)
+    assert pending.proposal.seconds == 0.0
+    await wire.judged(engine, "accepted", "accepted")
+    run = await engine.review.finish(desk.world, OWNER)
+    assert await desk.store.db.read(lambda conn: conn.execute("SELECT run_id, seconds FROM run_log").fetchall()) == [(run.id, 6.0)]
