@@ -127,11 +127,10 @@ class OwnerVectors:
         for ids, seqs, timestamps, importance, places, people, vectors in slices:
             moments = np.array(timestamps, dtype="datetime64[s]") - _EPOCH_SECOND
             self._append(ids, seqs, moments.astype(np.int64) / 3600.0, importance, places, people)
-            known = np.array([blob is not None and len(blob) == 4 * self._dim for blob in vectors], dtype=bool)
-            blank = b"" if known.all() else bytes(4 * self._dim)  # another length is another model's: never compared
-            blobs = [blob if blob is not None and fits else blank for blob, fits in zip(vectors, known, strict=True)]
+            blobs, known = self._fitting(vectors)
             self._matrix.extend(np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(ids), self._dim))
             self._known.extend(known)
+        self._rows = dict(zip(self.ids, range(len(self.ids)), strict=True))
         self._order = None
         self._keep_front()
 
@@ -141,6 +140,7 @@ class OwnerVectors:
         new = [fact for fact in facts if fact.seq > last]
         if new:
             ids, seqs, timestamps, importance, places, people = zip(*new, strict=True)
+            self._rows.update(zip(ids, range(len(self.ids), len(self.ids) + len(ids)), strict=True))
             self._append(ids, seqs, [_hours(moment) for moment in timestamps], importance, places, people)
             self._known.extend(np.zeros(len(new), dtype=bool))
             self._matrix.extend(np.zeros((len(new), self._dim), dtype=np.float32))
@@ -221,13 +221,22 @@ class OwnerVectors:
         places: Sequence[PlaceId | None], people: Sequence[tuple[EntityId, ...]],
     ) -> None:
         """Add rows to all columns but the vectors."""
-        self._rows.update(zip(ids, range(len(self.ids), len(self.ids) + len(ids)), strict=True))
+        codes = self._codes
         self.ids += ids
         self.people += people
         self._seqs.extend(np.array(seqs))
         self._hours.extend(np.asarray(hours))
         self._importance.extend(np.array(importance))
-        self._places.extend(np.array([self._code(place) for place in places]))
+        self._places.extend(np.array([codes.setdefault(place, len(codes)) for place in places]))
+
+    def _fitting(self, vectors: Sequence[bytes | None]) -> tuple[list[bytes], NDArray[np.bool_]]:
+        """Vectors with zeros for those that are missing or of another length, which are another model's, and which were there."""
+        size, present = 4 * self._dim, [blob for blob in vectors if blob is not None]
+        if len(present) == len(vectors) and set(map(len, present)) == {size}:
+            return present, np.ones(len(vectors), dtype=bool)
+        known = np.array([blob is not None and len(blob) == size for blob in vectors], dtype=bool)
+        blank = bytes(size)
+        return [blob if blob is not None and len(blob) == size else blank for blob in vectors], known
 
     def _set(self, row: int, vector: NDArray[np.float32]) -> None:
         self._matrix.values[row] = vector
