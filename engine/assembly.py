@@ -15,7 +15,6 @@ from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
-from engine.records.authored import LoreItem
 from engine.records.policies import Policies
 from engine.records.world import World
 from engine.settings import load_settings
@@ -32,7 +31,7 @@ class Parts:
     """The parts of one game over an open save."""
 
     def __init__(
-        self, store: Store, world: World, policies: Policies, lore: tuple[LoreItem, ...], embedder: Embedder, sink: CallSink | None,
+        self, store: Store, world: World, policies: Policies, embedder: Embedder, sink: CallSink | None,
         listener: Listener | None,
     ) -> None:
         self.store, self.policies, self.embedder = store, policies, embedder
@@ -45,7 +44,7 @@ class Parts:
         self.compression = CompressionEngine(
             store, self.router, embedder, policies, self.emit, time.perf_counter, self.handoff
         )
-        self.actor = Actor(store, self.router, self.recall, policies, lore)
+        self.actor = Actor(store, self.router, self.recall, policies)
         self.simulation = SimulationManager(
             store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit,
             self.compression,
@@ -69,10 +68,9 @@ async def assemble(store: Store, sink: CallSink | None, listener: Listener | Non
         except (ValueError, KeyError, TypeError) as error:
             raise SaveError(f"{store.db.path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
         policies = await store.db.read(store.worlds.policies)
-        lore = await store.db.read(store.worlds.lore)
         known = await store.db.read(store.embeddings.models)
         embedder = await open_embedder(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
-        return Parts(store, world, policies, lore, embedder, sink, listener)
+        return Parts(store, world, policies, embedder, sink, listener)
     except BaseException:
         await store.close()
         raise

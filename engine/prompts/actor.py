@@ -6,6 +6,7 @@ from datetime import datetime
 
 from engine.mind.voice import grouped, mentioned, remembered, told_event, told_memory
 from engine.prompts.budget import fit
+from engine.prompts.receipts import as_sent
 from engine.prompts.scene import Scene, identity, intentions, moment, perceived
 from engine.prompts.templates import Template, load
 from engine.records.base import EntityId
@@ -100,9 +101,10 @@ def _assembled(
     system = "\n\n".join([preamble, *(rendered[k] for k in _STABLE if k in rendered)])
     user = "\n\n".join([*(text for key, text in rendered.items() if key not in _STABLE), question])
     messages = (Message(role="system", content=system), Message(role="user", content=user))
+    receipts, candidates = as_sent(recalled, cuts)
     report = PromptReport(
         context_window=room.context_window, reserved=ANSWER_TOKENS, tokens=sum(room.count_tokens(m.content) for m in messages),
-        cuts=tuple(cuts), receipts=recalled.receipts, problems=recalled.problems,
+        cuts=tuple(cuts), query=recalled.query, focus=recalled.focus, receipts=receipts, candidates=candidates, problems=recalled.problems,
     )
     return Prompt(task="actor", entity=viewer, template=template.name, sections=counted, messages=messages, report=report)
 

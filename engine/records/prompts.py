@@ -139,6 +139,14 @@ def split_sections(text: str) -> dict[str, str]:
     return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
 
 
+class KnownThing(Record):
+    """One line of what an entity knows."""
+
+    source: str
+    text: str
+    """With reference tokens."""
+
+
 class Recollection(Record):
     """What recall found for a prompt."""
 
@@ -147,16 +155,10 @@ class Recollection(Record):
     focus: tuple[EntityId, ...] = ()
     entries: tuple[LedgerEntry, ...] = ()
     """Chosen, best first."""
+    known: tuple[KnownThing, ...] = ()
+    """Knowledge that bears on the moment, best first."""
     receipts: tuple[Receipt, ...] = ()
-    """Of the chosen and the five that just missed."""
+    """Of the chosen, of the five that just missed, and of what is known."""
     candidates: tuple[Candidate, ...] = ()
     """The whole pool, best first."""
     problems: tuple[str, ...] = ()
-
-
-class KnownThing(Record):
-    """One line of what an entity knows."""
-
-    source: str
-    text: str
-    """With reference tokens."""

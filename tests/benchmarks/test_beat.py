@@ -210,7 +210,7 @@ async def test_a_beat_without_model_time(tmp_path: Path, capsys: pytest.CaptureF
         for entity in authored.world.agents():
             await backfill(store, embedder, entity.id)
         simulation = SimulationManager(
-            store, authored.world, Actor(store, router, RecallEngine(store, embedder, policies), policies, ()), Decoder(router),
+            store, authored.world, Actor(store, router, RecallEngine(store, embedder, policies), policies), Decoder(router),
             Referee(router), HandoffEngine(store, router, embedder, policies, watch.hear), watch.hear,
         )
         await simulation.step()  # fills caches, as any play beyond its first round has

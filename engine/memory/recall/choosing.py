@@ -1,9 +1,10 @@
 """From ranked entries to those that go into the prompt: no repeats, within the budget, with a receipt for each (DESIGN 8). Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from engine.memory.lore import Line
 from engine.memory.recall.repeats import richer, says_the_same
 from engine.records.base import BufferId, EntityId
 from engine.records.memory import LedgerEntry
@@ -32,6 +33,9 @@ class Choice:
     missed: dict[int, tuple[Offer, str]] = field(default_factory=dict)
     """By row."""
 
+    untold: set[str] = field(default_factory=set)
+    """Sources of known lines that a chosen memory tells as well, and richer."""
+
     full: bool = False
     """Whether the budget kept something out: looking further back will not help."""
 
@@ -58,6 +62,8 @@ class Chooser:
     """Cosine from which texts of this embedder count as the same."""
     cosine: Callable[[int, int], float]
     """Of two rows."""
+    known: Mapping[int, Line] = field(default_factory=dict)
+    """By row the piece of knowledge, told in the same prompt, that tells the same."""
 
     def choose(self, ranked: Sequence[Offer], chained: Sequence[Offer], room: int) -> Choice:
         """The best of `ranked`, then up to `room` of `chained` behind them; what the chain leaves free goes to the ranked again."""
@@ -75,8 +81,11 @@ class Chooser:
             if len(kept_out) >= _MISSED:
                 return [*kept_out, *offers[at:]]
             double = next((place for place, (held, _) in enumerate(choice.chosen) if self._same(held, offer)), None)
+            line = self.known.get(offer.row)
             if double is not None:
                 self._prefer_richer(choice, double, offer)
+            elif line is not None and not richer(offer.entry, line):
+                choice.missed[offer.row] = (offer, "tells the same as what is known")
             elif len(choice.chosen) >= limit:
                 kept_out.append(offer)
                 choice.missed[offer.row] = (offer, f"ranked {offer.rank}, limit {self.limit}")
@@ -85,6 +94,8 @@ class Chooser:
                 choice.missed[offer.row] = (offer, f"no room for its {offer.tokens} tokens")
             else:
                 choice.chosen.append((offer, f"ranked {offer.rank}" if offer.rank else "next to the best"))
+                if line is not None and not line.constant:
+                    choice.untold.add(line.source)
         return kept_out
 
     def _prefer_richer(self, choice: Choice, at: int, offer: Offer) -> None:

@@ -45,7 +45,7 @@ class Play:
     def __init__(self, store: Store, world: World, model: Scripted) -> None:
         self.store, self.model, self.events = store, model, list[EngineEvent]()
         router, policies, embedder = Router(model), Policies(), Hash768()
-        actor = Actor(store, router, RecallEngine(store, embedder, policies), policies, ())
+        actor = Actor(store, router, RecallEngine(store, embedder, policies), policies)
         handoff = HandoffEngine(store, router, embedder, policies, self.events.append)
         self.simulation = SimulationManager(store, world, actor, Decoder(router), Referee(router), handoff, self.events.append)
 
