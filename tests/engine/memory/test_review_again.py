@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.errors import HandoffError, ModelError
 from engine.events import HandoffFailed, HandoffProposed, ProposalClosed
+from engine.llm.hashing import Hash768
 from engine.llm.protocol import ModelRequest
 from engine.records.policies import HandoffPolicy
 from engine.records.prompts import split_sections
@@ -204,3 +208,25 @@ async def test_a_pin_set_while_the_model_thinks_leaves_no_proposal(desk: Desk, w
     engine = desk.thinking(think, ASK)
     [run] = await engine.run_all(desk.world)
     assert (run.status, await engine.review.pending()) == ("failed", [])
+
+
+async def test_a_verdict_while_it_is_being_committed_stops_the_commit(desk: Desk, wire: Any) -> None:
+    engine = await desk.asked(answer(wire))
+    await wire.judged(engine, "accepted", "accepted")
+    judged = False
+
+    class Slow(Hash768):
+        async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            nonlocal judged
+            judged = True
+            await engine.review.judge(OWNER, 1, "rejected")
+            return await super().embed(texts)
+
+    before = await desk.rows()
+    with pytest.raises(HandoffError, match="changed while it was being committed"):
+        await desk.engine(policy=ASK, embedder=Slow()).review.finish(desk.world, OWNER)
+    assert judged
+    assert await desk.rows() == before
+    pending = await engine.review.pending_of(OWNER)
+    assert pending is not None
+    assert pending.verdicts == ("accepted", "rejected")

@@ -172,3 +172,35 @@ async def test_a_memory_is_worded_once_in_a_proposal(desk: Desk, wire: Any) -> N
     [entry] = await desk.ledger()
     assert (entry.id, entry.content, entry.importance) == (memory.id, f"{STRANGER} is hunted by many.", 9)
     assert await desk.sources(entry.id) == ("buf-000001", "buf-000002", "buf-000003")
+
+
+async def test_a_memory_that_goes_on_keeps_where_it_came_from_and_quotes_whose_moment_nobody_has(desk: Desk, wire: Any) -> None:
+    """A person wrote it: its quote stands in no moment, and may stay when the chunk that rewrites it is edited."""
+    engine = await desk.asked(answer(wire))
+    [mine] = await desk.remember([desk.inn.memory("{{e:en_stranger}} is hunted.", 900, quotes=["Never look back."], place=None)])
+    await desk.store.db.write(lambda conn: conn.execute("UPDATE ledger_entries SET origin = 'hand' WHERE id = ?", (mine.id,)))
+
+    def into(conn: Any) -> None:
+        pending = desk.store.proposals.of_owner(conn, OWNER)
+        assert pending is not None
+        first, second = pending.proposal.chunks
+        going_on = first.model_copy(update={"updates": mine.id, "version": mine.version, "quotes": (*mine.quotes, QUOTE)})
+        proposal = pending.proposal.model_copy(update={"chunks": (going_on, second)})
+        desk.store.proposals.replace(conn, pending.model_copy(update={"proposal": proposal}))
+
+    await desk.store.db.write(into)
+    pending = await engine.review.edit(desk.world, OWNER, 0, ChunkEdit(quotes=("Never look back.",)))
+    assert pending.proposal.chunks[0].quotes == ("Never look back.",)
+
+    def not_by_hand(conn: Any) -> None:
+        chunks = tuple(chunk.model_copy(update={"by_hand": False}) for chunk in pending.proposal.chunks)
+        proposal = pending.proposal.model_copy(update={"chunks": chunks})
+        desk.store.proposals.replace(conn, pending.model_copy(update={"proposal": proposal}))
+
+    await desk.store.db.write(not_by_hand)
+    await wire.judged(engine, "accepted", "rejected")
+    await engine.review.finish(desk.world, OWNER)
+    [entry] = await desk.ledger()
+    assert (entry.id, entry.version, entry.origin, entry.quotes) == (mine.id, 2, "hand", ("Never look back.",))
+    assert (entry.timestamp, entry.location_id) == (mine.timestamp, None)  # when and where it was before any moment went into it
+    assert entry.ended > mine.ended
