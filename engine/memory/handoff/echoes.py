@@ -25,12 +25,13 @@ _ENOUGH = 4
 _LEAST = 2
 """Content words that such a short sentence needs: `He left` is said of many a day."""
 
-_WHEN = (
-    r"just now|moments ago|(?:about |a |an |few |half |hour |couple |several |many |minutes |hours |days |weeks |months |week |month |year "
-    r"|years )+ago|earlier today(?:, in the \w+)?|(?:late )?last night|around midnight|yesterday \w+|the day before yesterday"
-    r"|the night before last"
+_AGO = r"\b(?:(?:about|a|an|few|half|hour|couple|several|many|moments?|minutes?|hours?|days?|weeks?|months?|years?) )+ago\b"
+_WHEN = re.compile(
+    r"^(?:just now|earlier today(?:, in the \w+)?|(?:late )?last night|around midnight|yesterday \w+|the day before yesterday"
+    rf"|the night before last)\b\s*[-,:;.\u2013\u2014\u2022*]*\s*|{_AGO}[\s,:;.\u2013\u2014\u2022*-]*",
+    re.IGNORECASE,
 )
-_TIME_FIRST = re.compile(rf"^(?:{_WHEN})\s*[-,:;.\u2013\u2014\u2022*]*\s*", re.IGNORECASE)
+"""Time words of a prompt: they say when, and are gone the next day."""
 _LABEL = re.compile(r"^Quote:\s*|\(Only a thought\.?\)", re.IGNORECASE)
 _ASIDE = content("listen friend friends well hark aye yes know mind hear heard true truth look believe swear promise")
 """What is said to begin or end a story and is no part of it."""
@@ -51,6 +52,10 @@ _TOLD = (
     r"|claimed|added|explained)\b"
 )
 """What makes somebody the one who tells, after a reference to that one."""
+_ANYBODY = re.compile(
+    r"(\{\{e:[^}]*\}\})|\b(I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]urs?|[Oo]urselves)\b|\b(?:you|your|he|she|it|they)\b",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(r"\bI\b|\b(?:[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Uu]s|[Oo]urs?|[Oo]urselves)\b")
 
 
@@ -94,6 +99,14 @@ class Voice(NamedTuple):
         name = token(self.speaker)
         return sentence.of_oneself or name in re.sub(re.escape(name) + _TOLD, " ", sentence.text)
 
+    def subject(self, sentence: Sentence) -> str:
+        """Whom a sentence speaks of first, apart from who tells it; empty when that is not said by name."""
+        told = re.sub(r"\{\{e:[^}]*\}\}" + _TOLD + r"(?: \{\{e:[^}]*\}\})?", " ", _TELLING.sub(" ", sentence.text))
+        found = _ANYBODY.search(told)
+        if found is None:
+            return ""
+        return found[1] or (token(self.speaker) if found[2] else "")
+
 
 def voice_of(sources: Sequence[BufferEntry], owner: EntityId) -> Voice | None:
     """Whose words these events are, if they are nothing but the words of one, as far as the owner understood them. Thoughts are the
@@ -118,7 +131,7 @@ def spoken(sources: Sequence[BufferEntry], known: Mapping[str, EntityId]) -> lis
     found: list[Sentence] = []
     for entry in sources:
         for line in sentences(entry.intent.text):
-            text = tokenize(_LABEL.sub("", _TIME_FIRST.sub("", line)), known)
+            text = tokenize(_LABEL.sub("", _WHEN.sub("", line)), known)
             for target in entry.intent.targets:
                 text = _without_address(text, token(target))
             sentence = _sentence(text)
@@ -199,6 +212,7 @@ def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, voice: Voic
         (negations(sentence.text) > 0) == (negations(one.text) > 0)
         and not opposed(sentence.text, one.text)
         and in_order(sentence.text, one.text)
+        and (voice.subject(sentence) == voice.subject(one) or "" in (voice.subject(sentence), voice.subject(one)))
         for one in near
     )
 
