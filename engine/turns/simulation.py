@@ -10,6 +10,7 @@ from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.records.base import EntityId, Record
 from engine.records.intents import Intent, Outcome
+from engine.records.prompts import Prompt
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
 from engine.turns.actor import Actor
@@ -18,6 +19,7 @@ from engine.turns.commands import HELP, parse
 from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee, Verdict
 from engine.turns.schedule import acting, due_to_wake, idle_until
+from engine.turns.uses import Uses
 from engine.world.access import is_active
 from engine.world.clock import advance
 from engine.world.rules import apply
@@ -45,7 +47,7 @@ class SimulationManager:
     ) -> None:
         self._store, self.world, self._emit = store, world, emit
         self._actor, self._decoder, self._referee, self._handoff = actor, decoder, referee, handoff
-        self._compression = compression
+        self._compression, self._uses = compression, Uses(store, emit)
         self._writer = asyncio.Lock()
 
     async def understand(self, actor: EntityId, text: str) -> list[Intent]:
@@ -68,7 +70,13 @@ class SimulationManager:
     ) -> RoundReport:
         """One round. `inputs` gives the prose and intents of entities under a hand: they act first. Those in `held` act only through
         `inputs`. Cancelling is safe at any moment: what was committed stands, the running beat leaves no trace."""
-        given, began = inputs or {}, self.world.now
+        try:
+            return await self._round(inputs or {}, held)
+        finally:
+            await self._uses.flush()
+
+    async def _round(self, given: Mapping[EntityId, tuple[str, Sequence[Intent]]], held: frozenset[EntityId]) -> RoundReport:
+        began = self.world.now
         await self._begin_round()
         await self._wake_sleepers()
         runs = await self._handoff.run_all(self.world)
@@ -125,6 +133,7 @@ class SimulationManager:
     async def _beat(self, entity: EntityId, given: tuple[str, Sequence[Intent]] | None) -> bool:
         """One beat of `entity`; False when it failed and left no trace."""
         self._emit(BeatStarted(round=self.world.round, entity=entity))
+        prompt: Prompt | None = None
         try:
             if given is not None:
                 prose, intents, template = given[0], list(given[1]), _BY_HAND
@@ -137,25 +146,32 @@ class SimulationManager:
         except ModelError as error:
             self._emit(BeatFailed(entity=entity, reason=str(error)))
             return False
-        await self._write(beat)
+        await self._write(beat, prompt)
         self._emit(BeatEnded(round=self.world.round, entity=entity, now=self.world.now, prose=prose))
         return True
 
-    async def _write(self, beat: Beat) -> None:
-        await self._commit(lambda conn, world: write(self._store, conn, beat, world))
+    async def _write(self, beat: Beat, prompt: Prompt | None = None) -> None:
+        def committed() -> None:
+            if prompt is not None:
+                self._uses.note(prompt, beat.before.now)
 
-    async def _commit(self, run: Callable[[sqlite3.Connection, World], Written]) -> None:
+        await self._commit(lambda conn, world: write(self._store, conn, beat, world), committed)
+
+    async def _commit(
+        self, run: Callable[[sqlite3.Connection, World], Written], committed: Callable[[], None] = lambda: None
+    ) -> None:
         """Write over the world as it is now, take the new one, tell. A cancellation that arrives meanwhile waits for the end."""
-        writing = asyncio.ensure_future(self._committed(run))
+        writing = asyncio.ensure_future(self._committed(run, committed))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
             await writing
             raise
 
-    async def _committed(self, run: Callable[[sqlite3.Connection, World], Written]) -> None:
+    async def _committed(self, run: Callable[[sqlite3.Connection, World], Written], committed: Callable[[], None]) -> None:
         async with self._writer:  # the world in memory and the one on disk change together
             written = await self._store.db.write(lambda conn: run(conn, self.world))
             self.world = written.world
+            committed()
             for event in written.events:
                 self._emit(event)
