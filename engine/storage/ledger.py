@@ -134,10 +134,6 @@ class LedgerRepository:
         """
         return ledger_words.search(conn, owner, terms, limit)
 
-    def term_counts(self, conn: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
-        """In how many ledger entries, of all owners, each term stands. Counting stops at `ledger_words.COMMON`."""
-        return {term: ledger_words.counted(conn, term) for term in dict.fromkeys(terms)}
-
     def scan(self, conn: sqlite3.Connection, owner: EntityId, after: int = 0) -> list[LedgerFacts]:
         """What ranking needs of an owner's entries with a `seq` above `after`, in order of writing."""
         return [

@@ -25,7 +25,6 @@ SIZE = "SELECT count(*) FROM (SELECT 1 FROM ledger_entries WHERE owner_id = ? LI
 _STANDING = "SELECT rowid & 4294967295 AS seq FROM ledger_words WHERE ledger_words MATCH ? AND rowid BETWEEN ? AND ?"
 STANDING = f"SELECT count(*), group_concat(seq) FROM ({_STANDING} LIMIT ?)"
 STANDING_NEWEST = f"SELECT count(*), group_concat(seq) FROM ({_STANDING} ORDER BY rowid DESC LIMIT ?)"
-COUNTED = "SELECT count(*) FROM (SELECT 1 FROM ledger_words WHERE ledger_words MATCH ? LIMIT ?)"
 IDS = "SELECT seq, id FROM ledger_entries WHERE seq IN (%s)"
 
 _BATCH = 400
@@ -36,15 +35,15 @@ def search(conn: sqlite3.Connection, owner: EntityId, terms: Iterable[str], limi
     """The owner's entries that hold the rarest of the terms, with their scores, best first; of equals the newer first.
 
     An entry's score is the sum of the rarity of the terms in it: BM25 without how often a term stands in one entry and how long the
-    entry is. Entries are a few sentences, and both lower what is found (evidence among the first ten of LoCoMo's turns, by the
-    whole rule: 0.676 against 0.655). Rarity is the owner's own: `ln(1 + (size - n + 0.5) / (n + 0.5))`.
+    entry is. Entries are a few sentences, and both lower what is found (evidence among the first ten of LoCoMo's turns, with the
+    built-in embedder: 0.676 against 0.655). Rarity is the owner's own: `ln(1 + (size - n + 0.5) / (n + 0.5))`.
     """
     owners = conn.execute(NUMBER, (owner,)).fetchall()
     if not owners or limit < 1:
         return []
     first = owners[0][0] << 32
     last = first | 0xFFFFFFFF
-    queries = list(dict.fromkeys(quoted(term) for term in terms if is_word(term)))
+    queries = list(dict.fromkeys(_quoted(term) for term in terms if _is_word(term)))
     standing = [(query, *conn.execute(STANDING, (query, first, last, COMMON + 1)).fetchone()) for query in queries]
     found = sorted(((count, seqs) for _, count, seqs in standing if 0 < count <= COMMON), key=lambda term: term[0])[:ASKED]
     if sum(count for count, _ in found) < limit:
@@ -56,24 +55,6 @@ def search(conn: sqlite3.Connection, owner: EntityId, terms: Iterable[str], limi
     best = _best(found, size, limit)
     ids = _ids(conn, [seq for seq, _ in best])
     return [(ids[seq], score) for seq, score in best]
-
-
-def counted(conn: sqlite3.Connection, term: str) -> int:
-    """In how many entries of all owners a term stands. Counting stops at `COMMON`."""
-    if not is_word(term):
-        return 0
-    [(count,)] = conn.execute(COUNTED, (quoted(term), COMMON)).fetchall()
-    return int(count)
-
-
-def quoted(term: str) -> str:
-    """A term as an FTS5 string: nothing in it is syntax. NUL would end the query."""
-    return '"' + term.replace("\0", " ").replace('"', '""') + '"'
-
-
-def is_word(term: str) -> bool:
-    """Whether a term has a letter or digit: FTS5 knows no others."""
-    return any(character.isalnum() for character in term)
 
 
 def _best(found: Iterable[tuple[int, str]], size: int, limit: int) -> list[tuple[int, float]]:
@@ -95,3 +76,13 @@ def _ids(conn: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, LedgerId]:
         batch = seqs[start : start + _BATCH]
         found.update(conn.execute(IDS % marks(len(batch)), batch).fetchall())
     return found
+
+
+def _quoted(term: str) -> str:
+    """A term as an FTS5 string: nothing in it is syntax. NUL would end the query."""
+    return '"' + term.replace("\0", " ").replace('"', '""') + '"'
+
+
+def _is_word(term: str) -> bool:
+    """Whether a term has a letter or digit: without one it finds nothing."""
+    return any(character.isalnum() for character in term)

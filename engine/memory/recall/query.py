@@ -18,8 +18,6 @@ _ENTRIES = 6
 """Newest buffer entries that make the scene."""
 _TERMS = 24
 """Words of the scene whose rarity is looked up; the newest win."""
-_ASKED = 12
-"""Rarest of them that are asked for: more costs time and finds less (facts-recall 5)."""
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 
 
@@ -63,12 +61,6 @@ def asked_query(text: str, names: Mapping[str, EntityId]) -> Query:
     """
     tokens = marked(text, names)
     return plain_query(text)._replace(dense=tidy(bare(tokens)), named=referred(tokens))
-
-
-def rarest(terms: Sequence[str], counts: dict[str, int]) -> list[str]:
-    """The terms to ask for: those that stand in the fewest memories, of equals the earlier. Terms that stand in none are left out."""
-    known = [term for term in terms if counts.get(term, 0) > 0]
-    return sorted(known, key=lambda term: counts[term])[:_ASKED]
 
 
 def _told(entry: BufferEntry) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.memory.recall.focus import focus
-from engine.memory.recall.query import plain_query, rarest, scene_query
+from engine.memory.recall.query import plain_query, scene_query
 from engine.memory.text import bare, plain
 from engine.records.policies import RecallPolicy
 
@@ -76,14 +76,6 @@ def test_names_are_taken_out_of_the_dense_query_only(inn: Inn) -> None:
 def test_words_that_did_not_reach_the_owner_are_not_asked_for(inn: Inn) -> None:
     faint = inn.said("", 1, by="en_monk", grasp="faint")
     assert scene_query(inn.world(), "en_bryn", inn.numbered([faint]), ()).text == "the taproom"
-
-
-def test_the_rarest_twelve_terms_are_asked_for() -> None:
-    terms = [f"w{n}" for n in range(30)]
-    counts = {term: n % 15 for n, term in enumerate(terms)}
-    found = rarest(terms, counts)
-    assert found[:4] == ["w1", "w16", "w2", "w17"]
-    assert len(found) == 12
 
 
 @given(st.text(max_size=200))
