@@ -56,6 +56,40 @@ async def test_hostile_text_is_literal_in_every_pane(
     await host.close()
 
 
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+async def test_hostile_memories_are_literal_wherever_they_are_decided_on(
+    tmp_path: Path, hostile_games: Any, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle, seen: Seen, size: tuple[int, int],
+) -> None:
+    host = GameHost(tmp_path, hostile_games, speed=0.0)
+    app = OthermindsApp(host, worlds)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settle(pilot)
+
+        async def pressed(*keys: str) -> str:
+            for key in keys:
+                await pilot.press(key)
+                await settle(pilot)
+            text = seen(pilot)
+            assert harmless(text)
+            return text
+
+        await pressed("d", "V", "n", "n")
+        assert "[red]x[/] [/nope]" in await pressed("v")
+        hostile_games.game.desk.refuse = "No."
+        assert "[red]x[/] [/nope]" in await pressed("a")
+        hostile_games.game.desk.refuse = ""
+        assert "[red]x[/] [/nope]" in await pressed("e")
+        assert "[red]x[/] [/nope]" in await pressed("ctrl+s")
+        await pressed("A", "enter", "V", "n", "5", "plus")
+        await pilot.press(*"it", "left_square_bracket", "slash", "right_square_bracket")
+        assert "it[/]" in await pressed("ctrl+s")
+        await pressed("enter", "d")
+        await pressed("escape", "e", "escape")
+        for key in ("f", "2", "enter", "3"):
+            assert "[red]x[/] [/nope]" in await pressed(key) or key == "3"
+    await host.close()
+
+
 async def test_even_a_widget_without_care_lets_no_escape_out(
     host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle, seen: Seen,
 ) -> None:

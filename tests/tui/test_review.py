@@ -82,7 +82,8 @@ async def test_each_memory_is_shown_with_all_that_it_would_be(asked: Open, settl
         assert isinstance(pilot.app.screen, ReviewScreen)
         for part in (
             "[Bryn 0/2]", "handoff of round 2: 24 entries, limit 20", "memory 1  open", "Mira brought old news.", "“Old news 0.”",
-            "with Mira", 'Mira said: "Old news 0."', "memory 2  open", "instead of  An older wording.", "its moments stay in mind too", f"{REFUSED} forgotten",
+            "with Mira", 'Mira said: "Old news 0."',
+            "memory 2  open", "instead of  An older wording.", "its moments stay in mind too", f"{REFUSED} forgotten",
         ):
             assert part in text
 

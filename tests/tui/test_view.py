@@ -11,23 +11,29 @@ from engine.events import (
     BeatFailed,
     BeatStarted,
     ChunkDecided,
+    Embedding,
     EngineEvent,
     EntityMoved,
+    EntryRestored,
     HandoffCommitted,
     HandoffFailed,
+    HandoffProposed,
     HandoffStarted,
     Happened,
+    MemoryChanged,
     PinChanged,
     PortalChanged,
+    ProposalClosed,
     ProseStreamed,
     RoundStarted,
     Trouble,
 )
 from engine.records.intents import Intent
-from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
+from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Proposal, TriggerReport
+from engine.records.review import PendingProposal
 from engine.records.world import Entity, Place, Portal, World
 from tui.minds import Mind, MindLine
-from tui.view import WorldView, aside, fold, named, perceived, settled, tally
+from tui.view import Note, WorldView, all_asks, aside, fold, named, perceived, settled, tally
 
 NOW = datetime(1247, 3, 1, 18, 0)
 REPORT = TriggerReport(trigger="involuntary", reason="24 entries, limit 20", entries=4)
@@ -189,12 +195,81 @@ def test_failures_are_told_in_the_story(view: WorldView) -> None:
 
 @pytest.mark.parametrize("event", [
     RoundStarted(round=3, now=NOW), EntityMoved(entity="nobody", origin=None, to="bar"), PortalChanged(portal="nowhere", state="open"),
-    PinChanged(entry=entry(9, "nobody")), Trouble(text="Recall was slow."),
+    PinChanged(entry=entry(9, "nobody")), Trouble(text="Recall was slow."), EntryRestored(entry=entry(9, "nobody")),
+    MemoryChanged(entity="nobody", gone_ids=("led-9",)), ProposalClosed(entity="nobody", reason="accepted"),
 ])
 def test_events_about_unknown_things_do_no_harm(view: WorldView, event: EngineEvent) -> None:
     after = fold(view, event)
     assert after.minds == view.minds
     assert fold(WorldView(), event).world is None
+
+
+def proposal(owner: str = "bryn", chunks: int = 2) -> PendingProposal:
+    made = Proposal(
+        owner_id=owner, trigger="involuntary", report=REPORT, candidates=(entry(1), entry(2)),
+        chunks=tuple(Chunk(source_ids=(f"buf-{number}",), content="x", importance=5) for number in range(1, chunks + 1)),
+        embedder="none", dim=1, prompt="", reply="", model="", template="",
+    )
+    return PendingProposal(id=f"prop-{owner}", round=1, timestamp=NOW, proposal=made, verdicts=("open",) * chunks)
+
+
+def test_a_proposal_is_news_once_and_ends_the_judging(view: WorldView) -> None:
+    view = fold(view, HandoffStarted(entity="bryn", report=REPORT, candidate_ids=("buf-1", "buf-2")))
+    pending = proposal()
+    first = HandoffProposed(entity="bryn", pending=pending)
+    assert aside(view, first) == "Bryn: 2 memories wait for your word."
+    view = fold(view, first)
+    assert not view.minds["bryn"].judging
+    assert view.waiting == {"bryn": pending}
+    assert view.note.text == "Bryn: 2 memories wait for your word (v)."
+    again = HandoffProposed(entity="bryn", pending=pending.model_copy(update={"verdicts": ("accepted", "open")}))
+    assert aside(view, again) == ""
+    after = fold(replace(view, note=Note("Something else.")), again)
+    assert after.note.text == "Something else."
+    assert after.waiting["bryn"].verdicts == ("accepted", "open")
+
+
+def test_what_waits_is_summed_up_in_one_line(view: WorldView) -> None:
+    one = replace(view, waiting={"bryn": proposal(chunks=1)})
+    assert all_asks(one) == "Bryn: 1 memory waits for your word: v. n goes on without it."
+    two = replace(view, waiting={"bryn": proposal(), "mira": proposal("mira", 3)})
+    assert all_asks(two) == "5 memories of 2 minds wait for your word: v. n goes on without them."
+
+
+def test_a_closed_proposal_waits_no_longer(view: WorldView) -> None:
+    view = fold(view, HandoffProposed(entity="bryn", pending=proposal()))
+    accepted = fold(view, ProposalClosed(entity="bryn", reason="accepted"))
+    assert not accepted.waiting
+    assert accepted.note == view.note
+    rejected = ProposalClosed(entity="bryn", reason="rejected")
+    assert fold(view, rejected).note.text == "Bryn: the proposal was rejected. Every moment stays in mind."
+    assert aside(view, rejected) == fold(view, rejected).note.text
+
+
+def test_a_restored_moment_is_back_at_its_place(view: WorldView) -> None:
+    back = entry(9).model_copy(update={"timestamp": datetime(1247, 2, 1), "pinned": "hand"})
+    after = fold(view, EntryRestored(entry=back)).minds["bryn"]
+    assert [line.entry.id for line in after.lines] == ["buf-9", "buf-1", "buf-2", "buf-3", "buf-4"]
+    assert "buf-9" in after.below & after.held
+    assert len(fold(view, EntryRestored(entry=entry(2))).minds["bryn"].lines) == 4
+
+
+def test_memories_changed_by_hand_are_new_for_a_while(view: WorldView) -> None:
+    view = replace(view, chosen="bryn")
+    changed = MemoryChanged(entity="bryn", changed=(memory(),))
+    assert fold(view, changed).mind.fresh == {"led-1"}
+    assert fold(replace(view, chosen="mira"), changed).minds == view.minds
+
+
+def test_embedding_is_shown_until_it_is_done(view: WorldView) -> None:
+    event = Embedding(model="minilm", done=3, total=9)
+    assert fold(view, event).embedding == event
+    assert fold(fold(view, event), Embedding(model="minilm", done=9, total=9)).embedding is None
+
+
+def test_a_compression_is_told_as_one() -> None:
+    run = committed(added=1).model_copy(update={"kind": "compression", "candidate_ids": ("led-1", "led-2", "led-3")})
+    assert tally("bryn", run) == "Bryn: 3 old memories told as 1"
 
 
 def test_the_tally_names_what_happened_only() -> None:

@@ -167,9 +167,9 @@ def memory(line: "LedgerLine", fresh: bool) -> Row:
     """One memory: importance, account, quotes, place and people."""
     entry = line.entry
     parts = [Content.styled(plain(line.text), ".deed"), *quoted(entry.quotes)]
-    about = [plain(line.place)] if line.place else []
+    about = signs(entry)
+    about += [plain(line.place)] if line.place else []
     about += [f"with {', '.join(plain(person) for person in line.people)}"] if line.people else []
-    about += signs(entry)
     parts += [Content.styled(" · ".join(about), ".quiet")] if about else []
     tail = Content.styled("new" if entry.version == 1 else "renewed", ".good") if fresh else Content("")
     return Row(

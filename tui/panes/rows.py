@@ -225,10 +225,14 @@ class RowList(ScrollView, can_focus=True):
 
     def on_focus(self) -> None:
         """A list one enters shows where one is."""
+        self.begin()
+        self.refresh()
+
+    def begin(self) -> None:
+        """Put the cursor on the first row that can be chosen, when it is on none."""
         keys = self.keys
         if keys and self.cursor not in keys:
             self.cursor = keys[0]
-        self.refresh()
 
     def on_blur(self) -> None:
         """The cursor is seen in the focused list only."""
