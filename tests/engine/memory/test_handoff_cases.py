@@ -88,7 +88,7 @@ async def test_200_lines_in_20_minutes_and_none_is_out_of_mind_at_any_time(desk:
         return str(wire.reply(wire.chunk(handles, f"P2 said lines {lines[0]} to {lines[-1]}.", importance=4)))
 
     engine, policies = desk.thinking(think), Policies()
-    actor = Actor(desk.store, Router(Scripted()), RecallEngine(desk.store, desk.embedder, policies), policies, ())
+    actor = Actor(desk.store, Router(Scripted()), RecallEngine(desk.store, desk.embedder, policies), policies)
     written: set[str] = set()
     for line in range(200):
         written |= {entry.id for entry in await desk.fill([desk.inn.said(f"Line {line}.", 20 - line / 10)])}
