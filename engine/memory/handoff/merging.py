@@ -5,6 +5,7 @@ hear it: an echo. Or much the same happens, or is said, twice: a near-duplicate.
 by more than a cosine.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -78,8 +79,12 @@ async def merged(
     else:
         rows = np.zeros((len(fresh), 1), dtype=np.float32)
     merging = _Merging(world, owner, chunks, events, vectors.merge, taken)
-    for at, one, row in zip(fresh, found, rows, strict=True):
-        merging.place(at, one, row)
+
+    def place() -> None:
+        for at, one, row in zip(fresh, found, rows, strict=True):
+            merging.place(at, one, row)
+
+    await asyncio.to_thread(place)  # a dozen long speeches against what may tell them take tens of milliseconds
     return Merged([chunk for chunk in merging.slots if chunk is not None], merging.notes)
 
 
