@@ -15,6 +15,7 @@ added, updated, promoted, forgotten, pinned, kind, decision
 _ADD = f"INSERT INTO handoff_runs (seq, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 OF_OWNER = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? ORDER BY seq DESC LIMIT ?"
 LAST = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? AND kind = ? ORDER BY seq DESC LIMIT 1"
+LAST_ID = "SELECT id FROM handoff_runs WHERE owner_id = ? AND kind = ? ORDER BY seq DESC LIMIT 1"
 _GET = f"SELECT {_COLUMNS} FROM handoff_runs WHERE id = ?"
 REASONS = "SELECT id, round, reason FROM handoff_runs WHERE owner_id = ?"
 _LOG = "INSERT INTO run_log (run_id, seconds) VALUES (?, ?)"
@@ -64,6 +65,11 @@ class HandoffRepository:
         """The newest run of a kind, committed or failed."""
         rows = conn.execute(LAST, (owner, kind)).fetchall()
         return _run(rows[0]) if rows else None
+
+    def last_id(self, conn: sqlite3.Connection, owner: EntityId, kind: RunKind = "handoff") -> RunId | None:
+        """Which run `last` gives, without reading it."""
+        rows = conn.execute(LAST_ID, (owner, kind)).fetchall()
+        return rows[0][0] if rows else None
 
     def get(self, conn: sqlite3.Connection, key: RunId) -> HandoffRun | None:
         """One run."""

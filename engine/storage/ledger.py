@@ -32,6 +32,7 @@ NEWEST = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY time
 _ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _LASTED = "UPDATE ledger_entries SET ended = ? WHERE id = ? AND ended < ?"
 _SOURCES = "SELECT buffer_id FROM ledger_sources WHERE ledger_id = ? ORDER BY buffer_id"
+_SOURCES_OF = "SELECT ledger_id, buffer_id FROM ledger_sources WHERE ledger_id IN (%s)"
 _HOLDING = """
 SELECT source.buffer_id, entry.id FROM ledger_sources AS source JOIN ledger_entries AS entry ON entry.id = source.ledger_id
 WHERE source.buffer_id IN (%s) ORDER BY entry.seq DESC
@@ -107,6 +108,16 @@ class LedgerRepository:
         """The buffer entries an entry was made of, in order of writing."""
         found = [source for (source,) in conn.execute(_SOURCES, (key,))]
         return tuple(sorted(found, key=lambda source: (len(source), source)))
+
+    def sources_of(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> dict[LedgerId, set[BufferId]]:
+        """The buffer entries that each of some entries was made of. Entries without sources are left out."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[LedgerId, set[BufferId]] = {}
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            for key, source in conn.execute(_SOURCES_OF % marks(len(batch)), batch):
+                found.setdefault(key, set()).add(source)
+        return found
 
     def holding(self, conn: sqlite3.Connection, buffer_ids: Iterable[BufferId]) -> dict[BufferId, LedgerId]:
         """The ledger entry that has a buffer entry as a source; the oldest, when several have. Others are left out."""

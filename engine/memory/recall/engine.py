@@ -132,8 +132,8 @@ class RecallEngine:
         store, by_id = self._store, {vectors.ids[row]: row for row in rows}
 
         def read(conn: sqlite3.Connection) -> list[tuple[int, LedgerEntry, frozenset[BufferId]]]:
-            found = store.ledger.get(conn, by_id)
-            return [(by_id[entry.id], entry, frozenset(store.ledger.sources(conn, entry.id))) for entry in found]
+            sources = store.ledger.sources_of(conn, by_id)
+            return [(by_id[entry.id], entry, frozenset(sources.get(entry.id, ()))) for entry in store.ledger.get(conn, by_id)]
 
         return await store.db.read(read)
 

@@ -76,8 +76,7 @@ def _whole(conn: sqlite3.Connection, store: Store, embedder: Embedder, owner: En
 
 
 def _stamp(conn: sqlite3.Connection, store: Store, owner: EntityId) -> RunId | None:
-    last = store.handoffs.last(conn, owner)
-    return last.id if last else None
+    return store.handoffs.last_id(conn, owner)
 
 
 def _news(conn: sqlite3.Connection, store: Store, embedder: Embedder, owner: EntityId, known: Known) -> News | None:

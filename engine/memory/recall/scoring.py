@@ -28,6 +28,10 @@ class Ranked:
         """Place of a row in the ranking from 1; 0 for a row that was no candidate."""
         return self._index.get(row, -1) + 1
 
+    def columns(self) -> dict[str, list[float]]:
+        """Scores and their parts, best first."""
+        return dict(zip(("score", *PARTS), self._parts, strict=True))
+
     def parts(self, row: int) -> dict[str, float]:
         """The score of a row and the parts that add up to it; zeros for a row that was no candidate."""
         at = self._index.get(row)
@@ -48,14 +52,14 @@ def rank(
     index = np.array(rows, dtype=np.int64)
     at = {row: position for position, row in enumerate(rows)}
     sought = set(attention)
-    scenes = [vectors.scene(row) for row in rows]
+    before, after = vectors.scenes(index)
     features = Features(
         hours=vectors.hours_before(index, now),
         importance=vectors.importance(index),
         cosine=vectors.cosines(index, dense),
         words=np.array([words.get(row, 0.0) for row in rows]),
         involved=np.array([not sought.isdisjoint(vectors.people[row]) for row in rows], dtype=bool),
-        before=np.array([at.get(before, -1) if before is not None else -1 for before, _ in scenes], dtype=np.int64),
-        after=np.array([at.get(after, -1) if after is not None else -1 for _, after in scenes], dtype=np.int64),
+        before=np.array([at.get(row, -1) for row in before.tolist()], dtype=np.int64),
+        after=np.array([at.get(row, -1) for row in after.tolist()], dtype=np.int64),
     )
     return Ranked(rows, score(features, policy, meaning))

@@ -188,7 +188,8 @@ class OwnerVectors:
             if not known.all():
                 cosine[~known] = -np.inf
             best = _top(cosine, count)
-        return [int(row) for row in best if known[row]]
+        found: list[int] = best[known[best]].tolist()
+        return found
 
     def cosines(self, rows: NDArray[np.int64], query: Vectors | None) -> NDArray[np.float64]:
         """Cosine of some rows to a unit vector; NaN without either."""
@@ -206,15 +207,19 @@ class OwnerVectors:
         at = int(place[row])
         return (int(order[at - 1]) if at > 0 else None, int(order[at + 1]) if at + 1 < len(order) else None)
 
-    def scene(self, row: int) -> tuple[int | None, int | None]:
-        """As `neighbours`, of the same scene only: the same place, within some hours."""
-        before, after = self.neighbours(row)
-        return (before if self._together(row, before) else None, after if self._together(row, after) else None)
+    def scenes(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As `neighbours` for each of some rows, of the same scene only: the same place, within some hours. -1 where there is none."""
+        order, place = self._chronology()
+        at = place[rows]
+        before = np.where(at > 0, order[at - 1], -1)
+        after = np.where(at + 1 < len(order), order[np.minimum(at + 1, len(order) - 1)], -1)
+        return np.where(self._together(rows, before), before, -1), np.where(self._together(rows, after), after, -1)
 
     def newest(self, count: int) -> list[int]:
         """The latest rows in time, newest first."""
         order, _ = self._chronology()
-        return [int(row) for row in order[::-1][:count]]
+        found: list[int] = order[::-1][:count].tolist()
+        return found
 
     def _append(
         self, ids: Sequence[LedgerId], seqs: Sequence[int], hours: ArrayLike, importance: Sequence[int],
@@ -250,11 +255,11 @@ class OwnerVectors:
             self._front.reserve(len(self))
             self._front.extend(added)
 
-    def _together(self, row: int, other: int | None) -> bool:
-        if other is None:
-            return False
+    def _together(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some rows are of one scene with another, given for each; -1 is with none."""
         hours, places = self._hours.values, self._places.values
-        return bool(places[row] == places[other] and abs(hours[row] - hours[other]) <= _SCENE_HOURS)
+        near = np.abs(hours[rows] - hours[others]) <= _SCENE_HOURS
+        return np.asarray((others >= 0) & (places[rows] == places[others]) & near)
 
     def _chronology(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows in order of time, and the place of each row in that order."""

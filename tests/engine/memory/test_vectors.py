@@ -126,7 +126,7 @@ def test_a_ledger_filled_at_once_is_as_one_that_grew(inn: Inn, kinds: list[str],
     assert grown.newest(99) == filled_at_once.newest(99)
     assert (grown.hours_before(every, inn.now) == filled_at_once.hours_before(every, inn.now)).all()
     assert (grown.importance(every) == filled_at_once.importance(every)).all()
-    assert [grown.scene(row) for row in every.tolist()] == [filled_at_once.scene(row) for row in every.tolist()]
+    assert [found.tolist() for found in grown.scenes(every)] == [found.tolist() for found in filled_at_once.scenes(every)]
 
 
 def test_what_is_held_takes_about_what_it_says(inn: Inn) -> None:
@@ -147,7 +147,8 @@ def test_a_scene_is_one_place_within_some_hours(inn: Inn) -> None:
     held = OwnerVectors(DIM)
     held.extend(facts(inn, 3, hours=[20.0, 10.0, 9.0]), {})
     held.extend(facts(inn, 1, first=4, hours=[8.5], place="pl_quay"), {})
-    assert [held.scene(row) for row in range(4)] == [(None, None), (None, 2), (1, None), (None, None)]
+    before, after = held.scenes(np.arange(4))
+    assert list(zip(before.tolist(), after.tolist(), strict=True)) == [(-1, -1), (-1, 2), (1, -1), (-1, -1)]
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=30))
