@@ -84,6 +84,8 @@ _STEPS = (
         (SELECT started FROM rounds WHERE round = :n + 1), (SELECT max(timestamp) FROM happenings), value
     ) WHERE key = 'now'
     """,
+    # A memory that went on without a new wording had not lasted longer than the clock.
+    "UPDATE ledger_entries SET ended = max(timestamp, min(ended, (SELECT value FROM meta WHERE key = 'now')))",
     "DELETE FROM rounds WHERE round > :n",
     "UPDATE meta SET value = CAST(:n AS TEXT) WHERE key = 'round'",
 )
