@@ -1,21 +1,17 @@
 """What left a memory, as lists and in full: moments that were kept or forgotten, memories taken out or told by others, near-duplicates."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from textual.content import Content
 
+from engine.memory_views import ArchivedMemoryLine, ArchiveLine
+from engine.records.review import NearDuplicate
+from engine.views import LedgerLine
 from tui.glyphs import DEED, SPEECH, THOUGHT, TOLD_FROM
 from tui.panes.origins import quoted, weight
 from tui.panes.rows import Row
 from tui.text import capital, plain
-
-if TYPE_CHECKING:
-    from engine.memory_views import ArchivedMemoryLine, ArchiveLine
-    from engine.records.review import NearDuplicate
-    from engine.views import LedgerLine
 
 Shelf = Literal["moments", "memories", "twins"]
 SHELVES: Mapping[Shelf, str] = {"moments": "Moments", "memories": "Memories", "twins": "Near-duplicates"}
@@ -29,22 +25,82 @@ _SAID = {
 """Fates as people read them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing on a shelf. Put into rows only when it is looked at: there may be tens of thousands."""
+class Twins(NamedTuple):
+    """Two memories that tell nearly the same."""
 
-    key: str
-    fate: str
-    row: Callable[[], Row]
-    """Its line in the list."""
-    detail: Callable[[], list[Row]]
+    first: LedgerLine
+    second: LedgerLine
+    cosine: float
+
+
+Line = ArchiveLine | ArchivedMemoryLine | Twins
+"""One thing on a shelf. It is put into rows only when it is looked at: there may be tens of thousands."""
+
+
+def key_of(line: Line) -> str:
+    """By which its row is known."""
+    match line:
+        case ArchiveLine(entry=entry):
+            return entry.id
+        case ArchivedMemoryLine(memory=memory):
+            return memory.entry.id
+        case Twins(first, second):
+            return f"{first.entry.id} {second.entry.id}"
+
+
+def fate_of(line: Line) -> str:
+    """Why it left; nothing for what is still there."""
+    match line:
+        case ArchiveLine(fate=fate):
+            return fate
+        case ArchivedMemoryLine(memory=memory):
+            return memory.fate
+        case Twins():
+            return ""
+
+
+def memory_of(line: Line) -> str:
+    """The ledger entry whose origin can be shown, if there is one."""
+    match line:
+        case ArchiveLine(ledger_id=ledger_id):
+            return ledger_id or ""
+        case ArchivedMemoryLine(memory=memory):
+            return memory.entry.id
+        case Twins(first):
+            return first.entry.id
+
+
+def holds(line: Line, words: Sequence[str]) -> bool:
+    """Whether a line tells of all these words, which are in lower case."""
+    match line:
+        case Twins(first, second):
+            text = f"{first.text} {second.text}"
+        case _:
+            text = f"{line.text} {line.when} {line.became} {getattr(line, 'place', '')}"
+    folded = text.casefold()
+    return all(word in folded for word in words)
+
+
+def row_of(line: Line) -> Row:
+    """Its row in the list."""
+    match line:
+        case ArchiveLine():
+            return _moment_row(line)
+        case ArchivedMemoryLine():
+            return _gone_row(line)
+        case Twins():
+            return _twin_row(line)
+
+
+def detail_of(line: Line) -> list[Row]:
     """All that is known of it."""
-    words: Callable[[], str]
-    """What is searched when the reader types."""
-    memory: str = ""
-    """The ledger entry whose origin can be shown."""
-    other: str = ""
-    """Of a pair: the second one."""
+    match line:
+        case ArchiveLine():
+            return _moment_detail(line)
+        case ArchivedMemoryLine():
+            return _gone_detail(line)
+        case Twins():
+            return _twin_detail(line)
 
 
 def fate_words(fate: str) -> str:
@@ -52,15 +108,7 @@ def fate_words(fate: str) -> str:
     return _SAID.get(fate, fate)
 
 
-def moment(line: "ArchiveLine") -> Item:
-    """A moment that left working memory."""
-    return Item(
-        line.entry.id, line.fate, partial(_moment_row, line), partial(_moment_detail, line),
-        lambda: f"{line.text} {line.when} {line.place} {line.became}", memory=line.ledger_id or "",
-    )
-
-
-def _moment_row(line: "ArchiveLine") -> Row:
+def _moment_row(line: ArchiveLine) -> Row:
     about = " · ".join(part for part in (plain(line.when), plain(line.place), f"round {line.round}") if part)
     style = ".thought" if line.entry.mode == "thought" else ".deed"
     body = Content.assemble((_told(line), style), "\n", (about, ".quiet"))
@@ -68,7 +116,7 @@ def _moment_row(line: "ArchiveLine") -> Row:
     return Row(body, lead=Content.styled(f"{_MODES[line.entry.mode]} ", ".quiet"), tail=fate, key=line.entry.id)
 
 
-def _moment_detail(line: "ArchiveLine") -> list[Row]:
+def _moment_detail(line: ArchiveLine) -> list[Row]:
     where = f", {plain(line.place)}" if line.place else ""
     rows = [
         _text(_told(line)), _about(f"{capital(plain(line.when))}{where}."), _gap(),
@@ -80,27 +128,18 @@ def _moment_detail(line: "ArchiveLine") -> list[Row]:
     return rows + ([_keys("enter", "shows where that memory comes from")] if line.ledger_id else [])
 
 
-def _told(line: "ArchiveLine") -> str:
+def _told(line: ArchiveLine) -> str:
     return plain(line.text).removesuffix(" (Outcome: succeeded)")
 
 
-def gone_memory(line: "ArchivedMemoryLine") -> Item:
-    """A memory that left the ledger."""
-    key = line.memory.entry.id
-    return Item(
-        key, line.memory.fate, partial(_gone_row, line), partial(_gone_detail, line), lambda: f"{line.text} {line.when} {line.became}",
-        memory=key,
-    )
-
-
-def _gone_row(line: "ArchivedMemoryLine") -> Row:
+def _gone_row(line: ArchivedMemoryLine) -> Row:
     entry = line.memory.entry
     body = Content.assemble((plain(line.text), ".deed"), "\n", (f"{plain(line.when)} · left in round {line.memory.round}", ".quiet"))
     tail = Content.styled(fate_words(line.memory.fate), ".quiet")
     return Row(body, lead=weight(entry.importance) + Content("  "), tail=tail, key=entry.id)
 
 
-def _gone_detail(line: "ArchivedMemoryLine") -> list[Row]:
+def _gone_detail(line: ArchivedMemoryLine) -> list[Row]:
     rows = [_text(plain(line.text)), *(Row(quote, lead=Content(" ")) for quote in quoted(line.memory.entry.quotes))]
     rows += [_about(f"{capital(plain(line.when))}."), _gap(), _about(f"{_HOW[line.memory.fate]} in round {line.memory.round}.")]
     if line.became:
@@ -113,32 +152,27 @@ _HOW = {
 }
 
 
-def twins(pair: "NearDuplicate", lines: "Mapping[str, LedgerLine]") -> Item | None:
-    """Two memories that tell nearly the same; None when one has left meanwhile."""
-    first, second = lines.get(pair.first), lines.get(pair.second)
-    if first is None or second is None:
-        return None
-    return Item(
-        f"{pair.first} {pair.second}", "", partial(_twin_row, pair, first, second), partial(_twin_detail, pair, first, second),
-        lambda: f"{first.text} {second.text}", memory=pair.first, other=pair.second,
-    )
+def twins(pairs: Sequence[NearDuplicate], ledger: Sequence[LedgerLine]) -> list[Twins]:
+    """Pairs with what they say, without those of which one has left meanwhile."""
+    lines = {line.entry.id: line for line in ledger}
+    return [Twins(lines[pair.first], lines[pair.second], pair.cosine) for pair in pairs if {pair.first, pair.second} <= lines.keys()]
 
 
-def _twin_row(pair: "NearDuplicate", first: "LedgerLine", second: "LedgerLine") -> Row:
-    body = Content.assemble((plain(first.text), ".deed"), "\n", (plain(second.text), ".thought"))
+def _twin_row(pair: Twins) -> Row:
+    body = Content.assemble((plain(pair.first.text), ".deed"), "\n", (plain(pair.second.text), ".thought"))
     lead, tail = Content.styled(f"{TOLD_FROM} ", ".candidate"), Content.styled(f"{pair.cosine:.2f} alike", ".quiet")
-    return Row(body, lead=lead, tail=tail, key=f"{pair.first} {pair.second}")
+    return Row(body, lead=lead, tail=tail, key=key_of(pair))
 
 
-def _twin_detail(pair: "NearDuplicate", first: "LedgerLine", second: "LedgerLine") -> list[Row]:
+def _twin_detail(pair: Twins) -> list[Row]:
     return [
-        _head("This one stays"), _whole(first), _gap(), _head("This one goes into it"), _whole(second), _gap(),
+        _head("This one stays"), _whole(pair.first), _gap(), _head("This one goes into it"), _whole(pair.second), _gap(),
         _about(f"Their meaning is {pair.cosine:.2f} alike; 1 would be the same."), _gap(),
         _keys("m", "merges them: quotes, people and sources are united"), _keys("enter", "shows where the first comes from"),
     ]
 
 
-def _whole(line: "LedgerLine") -> Row:
+def _whole(line: LedgerLine) -> Row:
     body = Content("\n").join([
         Content.styled(plain(line.text), ".deed"), *quoted(line.entry.quotes), Content.styled(plain(line.when), ".quiet"),
     ])

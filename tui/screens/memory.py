@@ -12,12 +12,27 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from engine.errors import OthermindsError
-from engine.records.base import EntityId
+from engine.records.base import EntityId, LedgerId
 from tui.dialogs.confirm import ConfirmDialog
 from tui.glyphs import REFUSED
 from tui.keybar import KeyBar
 from tui.panes.origins import provenance_rows
-from tui.panes.past import EMPTY, FATES, SHELVES, Item, Shelf, fate_words, gone_memory, moment, twins
+from tui.panes.past import (
+    EMPTY,
+    FATES,
+    SHELVES,
+    Line,
+    Shelf,
+    Twins,
+    detail_of,
+    fate_of,
+    fate_words,
+    holds,
+    key_of,
+    memory_of,
+    row_of,
+    twins,
+)
 from tui.panes.rows import STYLES, Row, RowList
 from tui.text import capital, plain
 
@@ -79,12 +94,11 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         super().__init__()
         self._game, self._owner, self._name = game, owner, name
         self._shelf: Shelf = "moments"
-        self._items: dict[Shelf, Sequence[Item]] = {}
-        self._numbers: dict[Shelf, int] = {}
+        self._lines: dict[Shelf, Sequence[Line]] = {}
         self._fate = ""
-        self._found: Sequence[Item] = ()
+        self._found: Sequence[Line] = ()
         self._shown = _PAGE
-        self._made: dict[str, tuple[Item, Row]] = {}
+        self._made: dict[str, tuple[Line, Row]] = {}
 
     def compose(self) -> ComposeResult:
         """Shelves, the chosen one, what is under the cursor, the search."""
@@ -111,31 +125,30 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         """Read all shelves anew and show the one one is at."""
         try:
             for shelf in (self._shelf, *(one for one in _ORDER if one != self._shelf)):
-                self._items[shelf] = await self._read(shelf)
+                self._lines[shelf] = await self._read(shelf)
                 self._head()
                 if shelf == self._shelf:
                     self._show()
         except OthermindsError as error:
             self.say(str(error), "bad")
 
-    async def _read(self, shelf: Shelf) -> Sequence[Item]:
+    async def _read(self, shelf: Shelf) -> Sequence[Line]:
         desk = self._game.memory
         match shelf:
             case "moments":
-                return [moment(line) for line in await desk.archive(self._owner)]
+                return await desk.archive(self._owner)
             case "memories":
-                return [gone_memory(line) for line in await desk.archived_memories(self._owner)]
+                return await desk.archived_memories(self._owner)
             case "twins":
                 pairs = await desk.near_duplicates(self._owner)
-                lines = {line.entry.id: line for line in await self._game.ledger(self._owner)} if pairs else {}
-                return [item for pair in pairs if (item := twins(pair, lines)) is not None]
+                return twins(pairs, await self._game.ledger(self._owner) if pairs else ())
 
     # showing
 
     def _head(self) -> None:
         parts = [Content.styled(f"Memory of {self._name}  ", ".head")]
         for number, shelf in enumerate(_ORDER, 1):
-            held = f" {len(self._items[shelf]):,}" if shelf in self._items else ""
+            held = f" {len(self._lines[shelf]):,}" if shelf in self._lines else ""
             label = f"{number} {SHELVES[shelf]}{held}"
             here = shelf == self._shelf
             parts.append(Content.styled(f"[{label}]" if here else f" {label} ", ".key" if here else ".quiet"))
@@ -143,34 +156,34 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
 
     def _show(self) -> None:
         """The shelf, as far as it fits what the reader looks for."""
-        items = self._items.get(self._shelf)
+        lines = self._lines.get(self._shelf)
         words = self.line.value.casefold().split()
-        found = [item for item in items or () if not self._fate or item.fate == self._fate]
+        found = [line for line in lines or () if not self._fate or fate_of(line) == self._fate]
         if words:
-            found = [item for item in found if all(word in item.words().casefold() for word in words)]
+            found = [line for line in found if holds(line, words)]
         self._found = found
-        made = {item.key: self._row(item) for item in found[: self._shown]}
+        made = {key_of(line): self._row(line) for line in found[: self._shown]}
         self._made = made
         rows = [row for _, row in made.values()]
         if len(found) > self._shown:
             rows.append(Row(Content.styled(f"{len(found) - self._shown:,} more below", ".key"), key=_MORE))
         if not rows:
-            text = "Looking…" if items is None else EMPTY[self._shelf] if not items else "Nothing here fits. esc shows all again."
+            text = "Looking…" if lines is None else EMPTY[self._shelf] if not lines else "Nothing here fits. esc shows all again."
             rows = [Row(Content.styled(text, ".quiet"), lead=Content(" "))]
         self.entries.show(rows)
         title = SHELVES[self._shelf] + (f" · {fate_words(self._fate)} only" if self._fate else "")
         self.entries.border_title = Content(title)
-        self.entries.border_subtitle = Content(f"{len(found):,} of {len(items or ()):,}" if len(found) != len(items or ()) else "")
+        self.entries.border_subtitle = Content(f"{len(found):,} of {len(lines or ()):,}" if len(found) != len(lines or ()) else "")
         self._describe()
         self.refresh_bindings()
 
-    def _row(self, item: Item) -> tuple[Item, Row]:
-        """An item with its row, the one made before if it is still the same."""
-        known = self._made.get(item.key)
-        return known if known is not None and known[0] is item else (item, item.row())
+    def _row(self, line: Line) -> tuple[Line, Row]:
+        """A line with its row, the one made before if it still says the same."""
+        known = self._made.get(key_of(line))
+        return known if known is not None and (known[0] is line or known[0] == line) else (line, row_of(line))
 
     @property
-    def item(self) -> Item | None:
+    def under(self) -> Line | None:
         """What is under the cursor."""
         known = self._made.get(self.entries.cursor)
         return known[0] if known else None
@@ -182,15 +195,15 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
             self._shown += _PAGE
             last = len(self._made)
             self._show()
-            self.entries.cursor = self._found[last].key
+            self.entries.cursor = key_of(self._found[last])
             return
         self._describe()
         self.refresh_bindings()
 
     def _describe(self) -> None:
-        item = self.item
+        line = self.under
         self.detail.border_title = Content("In full")
-        self.detail.show(item.detail() if item is not None else [])
+        self.detail.show(detail_of(line) if line is not None else [])
         self.detail.scroll_home(animate=False)
 
     def say(self, text: str, kind: str = "plain") -> None:
@@ -206,14 +219,14 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         """Keys are there when they can do something."""
         if not self.is_mounted:
             return True
-        item = self.item
+        line = self.under
         match action:
             case "restore":
-                return self._shelf != "twins" and item is not None
+                return line is not None and not isinstance(line, Twins)
             case "merge":
-                return self._shelf == "twins" and item is not None
+                return isinstance(line, Twins)
             case "origin":
-                return item is not None and bool(item.memory)
+                return line is not None and bool(memory_of(line))
             case "fate":
                 return bool(FATES[self._shelf])
         return True
@@ -271,28 +284,25 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
     @work(group="by-hand")
     async def action_restore(self) -> None:
         """Put back what is under the cursor."""
-        item = self.item
-        if item is None or self._shelf == "twins":
+        line = self.under
+        if line is None or isinstance(line, Twins):
             return
         if self._shelf == "moments":
-            await self._did(self._game.memory.restore(item.key), "Back in mind, pinned by your hand: p in the Mind pane lets go of it.")
+            await self._did(self._game.memory.restore(key_of(line)), "Back in mind, pinned by your hand: p in the Mind pane lets go of it.")
         else:
-            await self._did(self._game.memory.restore_memory(item.key), "Back in the ledger. No maintenance takes it away again.")
+            await self._did(self._game.memory.restore_memory(key_of(line)), "Back in the ledger. No maintenance takes it away again.")
 
     @work(group="by-hand")
     async def action_merge(self) -> None:
         """Merge the two memories under the cursor, once the reader has said so."""
-        item = self.item
-        if item is None or self._shelf != "twins":
+        pair = self.under
+        if not isinstance(pair, Twins):
             return
-        lines = {line.entry.id: line for line in await self._game.ledger(self._owner)}
-        first, second = lines.get(item.memory), lines.get(item.other)
-        if first is None or second is None:
-            self.read()
-            return
+        first, second = pair.first, pair.second
         question = f"{plain(first.text)}\n\nstays and takes over the quotes, people and sources of\n\n{plain(second.text)}"
         if await self.app.push_screen_wait(ConfirmDialog("Merge these two?", question, "merge them")):
-            await self._did(self._game.memory.merge(item.memory, item.other), "Merged. The second is under Memories and can be put back.")
+            merging = self._game.memory.merge(first.entry.id, second.entry.id)
+            await self._did(merging, "Merged. The second is under Memories and can be put back.")
 
     async def _did(self, doing: Awaitable[object], said: str) -> None:
         try:
@@ -309,14 +319,14 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
 
     def action_origin(self) -> None:
         """Show where the memory under the cursor comes from."""
-        if (item := self.item) is not None and item.memory:
-            self.show_origin(item)
+        if (line := self.under) is not None and (memory := memory_of(line)):
+            self.show_origin(memory)
 
     @work(group="origin", exclusive=True)
-    async def show_origin(self, item: Item) -> None:
+    async def show_origin(self, memory: LedgerId) -> None:
         """Read where a memory comes from."""
         try:
-            found = await self._game.memory.provenance(item.memory)
+            found = await self._game.memory.provenance(memory)
         except OthermindsError as error:
             self.say(str(error), "bad")
             return
