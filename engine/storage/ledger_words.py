@@ -25,6 +25,7 @@ SIZE = "SELECT count(*) FROM (SELECT 1 FROM ledger_entries WHERE owner_id = ? LI
 _STANDING = "SELECT rowid & 4294967295 AS seq FROM ledger_words WHERE ledger_words MATCH ? AND rowid BETWEEN ? AND ?"
 STANDING = f"SELECT count(*), group_concat(seq) FROM ({_STANDING} LIMIT ?)"
 STANDING_NEWEST = f"SELECT count(*), group_concat(seq) FROM ({_STANDING} ORDER BY rowid DESC LIMIT ?)"
+SETTLE = "INSERT INTO ledger_words (ledger_words) VALUES ('optimize')"
 IDS = "SELECT seq, id FROM ledger_entries WHERE seq IN (%s)"
 
 _BATCH = 400

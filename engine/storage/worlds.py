@@ -86,6 +86,7 @@ class WorldRepository:
             buffer.add(conn, event)
         for memory in authored.ledger:
             ledger.add(conn, memory, (), _plain(memory.content, memory.quotes))
+        ledger.settle(conn)
         for viewer in world.entities.values():
             for target, alias in viewer.aliases.items():
                 change = NewAliasChange(

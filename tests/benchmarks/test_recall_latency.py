@@ -38,6 +38,8 @@ COMMON = 40
 WEIGHTS = list(accumulate(1 / (rank + 2.7) for rank in range(len(WORDS))))
 """Zipf's law, as words come in a play."""
 CROWD = [100_000] * 2 + [25_000] * 8 + [3_000] * 90 + [367] * 900 if BIG else [20_000] + [2_000] * 10 + [200] * 100
+PLAYED = 100
+"""The share of memories that came in play, a handoff at a time: the word index is not in one piece."""
 SQL_MS = 5.0
 FIRST = 45.0
 WHOLE = [(1_000, None), (10_000, None), (100_000, 2.5)]
@@ -86,8 +88,17 @@ async def saved(path: Path, sizes: Sequence[int], vectors: bool) -> Store:
     await store.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         conn.execute("PRAGMA synchronous = OFF")
+        written = list(rows(sizes, random.Random(5)))
+        played = len(written) // PLAYED
         conn.execute("BEGIN")
-        conn.executemany(ADD, rows(sizes, random.Random(5)))
+        conn.executemany(ADD, written[:-played])
+        LedgerRepository().settle(conn)
+        conn.execute("COMMIT")
+        for start in range(len(written) - played, len(written), 5):
+            conn.execute("BEGIN")
+            conn.executemany(ADD, written[start : start + 5])
+            conn.execute("COMMIT")
+        conn.execute("BEGIN")
         conn.execute("UPDATE counters SET value = ? WHERE name = 'led'", (sum(sizes),))
         if vectors:
             generator = np.random.default_rng(5)

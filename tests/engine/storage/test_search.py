@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -220,6 +221,22 @@ async def test_the_rarest_twelve_words_are_asked_for(store: Store, samples: "Sam
         for word in words[:3]:
             store.ledger.add(conn, samples.memory(), (), word)
         assert {key for key, _ in store.ledger.by_words(conn, "bob", words, 99)} == {once[word] for word in words[3:]}
+
+    await store.db.write(work)
+
+
+async def test_a_settled_word_index_is_in_one_piece_and_finds_the_same(store: Store, samples: "Samples") -> None:
+    for owner in ("mira", "bob", "mira", "bob"):
+        await store.db.write(partial(store.ledger.add, entry=samples.memory(owner=owner), sources=(), plain="a parrot"))
+
+    def work(conn: sqlite3.Connection) -> None:
+        pieces = "SELECT count(DISTINCT segid) FROM ledger_words_idx"
+        assert conn.execute(pieces).fetchone()[0] > 1
+        before = store.ledger.by_words(conn, "bob", ["parrot"], 9)
+        store.ledger.settle(conn)
+        assert conn.execute(pieces).fetchone()[0] == 1
+        assert store.ledger.by_words(conn, "bob", ["parrot"], 9) == before
+        assert len(before) == 2
 
     await store.db.write(work)
 
