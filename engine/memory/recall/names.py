@@ -13,7 +13,7 @@ from engine.records.world import World
 
 _ORDINARY = COMMON | TITLES | STOP_WORDS
 """Words that mean nobody when they stand without a capital."""
-_ORPHANS = re.compile(r"\s+(?=[,.;:!?])")
+_ORPHANS = re.compile(r"[\s,;:]+(?=[,.;:!?])")
 
 
 def known_names(world: World, owner: EntityId, present: Collection[EntityId]) -> dict[str, EntityId]:

@@ -113,7 +113,7 @@ class Tavern:
         router, policies = Router(self.model), Policies()
         recall = RecallEngine(store, self.embedder, policies)
         self._handoff = HandoffEngine(store, router, self.embedder, policies, lambda _: None)
-        actor = Actor(store, router, recall, policies, ())
+        actor = Actor(store, router, recall, policies)
         self._parts = (actor, Decoder(router), Referee(router), self._handoff, lambda _: None)
 
     async def remember(self, *memories: NewLedgerEntry) -> list[LedgerEntry]:
