@@ -20,6 +20,8 @@ class ModelRequest(Record):
     round: int
     seed: int
     """The world's seed, for models that can be made repeatable."""
+    attempt: int = 0
+    """How often the same was asked before. A model that can be made repeatable answers differently for another attempt."""
     messages: tuple[Message, ...]
     response: type[BaseModel] | None = None
     """Shape of the reply when it must be structured."""

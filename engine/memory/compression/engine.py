@@ -179,8 +179,8 @@ class CompressionEngine:
         attempt.memories, prompt, handles = _fitting(world, attempt.owner, attempt.memories, model)
         attempt.prompt, attempt.template = prompt.text, prompt.template
         request = ModelRequest(
-            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, messages=prompt.messages,
-            max_tokens=prompt.report.reserved,
+            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
+            messages=prompt.messages, max_tokens=prompt.report.reserved,
         )
         reply, completion = await ask(model, request, CompressReply)
         attempt.reply, attempt.model = clean(completion.text), completion.model

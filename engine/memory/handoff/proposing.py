@@ -219,7 +219,7 @@ class Proposer:
         attempt.candidates, attempt.whole = piece.candidates, piece.whole
         attempt.prompt, attempt.template = piece.prompt.text, piece.prompt.template
         request = ModelRequest(
-            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number,
+            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
             messages=piece.prompt.messages, max_tokens=piece.prompt.report.reserved,
         )
         reply, completion = await ask(model, request, HandoffReply)
