@@ -76,7 +76,7 @@ class RecallEngine:
         names = known_names(world, entity_id, present)
         others = {name: entity for name, entity in names.items() if is_name(name) and entity != entity_id}
         attention = focus(entity_id, entries, present, others, self._policy)
-        asked = scene_query(world, entity_id, entries, attention) if query is None else asked_query(query, names)
+        asked = scene_query(world, entity_id, entries, attention, names) if query is None else asked_query(query, names)
         attention = tuple(entity for entity in asked.named if entity in world.entities) or attention
 
         def scene() -> str:

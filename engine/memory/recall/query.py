@@ -35,15 +35,20 @@ class Query(NamedTuple):
     """Whom a person's question names, in its order."""
 
 
-def scene_query(world: World, owner: EntityId, entries: Sequence[BufferEntry], focus: Sequence[EntityId]) -> Query:
-    """The last entries of the buffer with what was just said, the place and the people, in words."""
+def scene_query(
+    world: World, owner: EntityId, entries: Sequence[BufferEntry], focus: Sequence[EntityId], known: Iterable[str] = ()
+) -> Query:
+    """The last entries of the buffer with what was just said, the place and the people, in words.
+
+    `known` are further names that mean nothing to a vector, beside those of the people in focus and of all who have an alias.
+    """
     me = world.entities[owner]
     place = world.places.get(me.place or "")
     told = [line for entry in entries[-_ENTRIES:] if (line := _told(entry))]
     people = names_for(world, owner, [entity for entity in focus if entity in world.entities])
     parts = [*told, place.name if place else "", ", ".join(people.values())]
     text = " ".join(part for part in parts if part)
-    names = {*people.values(), *me.aliases.values(), *(resolve_alias(world, owner, e) for e in people), own_name(me)}
+    names = {*known, *people.values(), *me.aliases.values(), *(resolve_alias(world, owner, e) for e in people), own_name(me)}
     return plain_query(text, told, names)
 
 

@@ -48,7 +48,7 @@ def rank(
     meaning: float,
     policy: RecallPolicy,
 ) -> Ranked:
-    """Score the rows of a pool."""
+    """Score the rows of a pool. A neighbour outside of it lifts nothing: counted, it costs 0.01 of evidence recall on single turns."""
     index = np.array(rows, dtype=np.int64)
     at = {row: position for position, row in enumerate(rows)}
     sought = set(attention)

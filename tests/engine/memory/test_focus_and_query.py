@@ -73,6 +73,14 @@ def test_names_are_taken_out_of_the_dense_query_only(inn: Inn) -> None:
     assert found.terms[0] == "wet"
 
 
+def test_names_of_those_who_stand_by_are_taken_out_too(inn: Inn) -> None:
+    entries = inn.numbered([inn.said("The sooty smith and the quiet monk dance.", 1)])
+    assert "smith" in scene_query(inn.world(), "en_bryn", entries, ()).dense
+    found = scene_query(inn.world(), "en_bryn", entries, (), ("the sooty smith", "the quiet monk"))
+    assert found.dense == "and dance. the taproom"
+    assert {"smith", "monk"} <= set(found.terms)
+
+
 def test_words_that_did_not_reach_the_owner_are_not_asked_for(inn: Inn) -> None:
     faint = inn.said("", 1, by="en_monk", grasp="faint")
     assert scene_query(inn.world(), "en_bryn", inn.numbered([faint]), ()).text == "the taproom"
