@@ -112,7 +112,11 @@ class GameHost:
             game = await start()
         except OSError as error:
             raise OthermindsError(f"The save cannot be written: {error}.", "Set OTHERMINDS_HOME to a folder you can write to.") from error
-        self._asked = {pending.id for pending in await game.memory.pending()}
+        try:
+            self._asked = {pending.id for pending in await game.memory.pending()}
+        except BaseException:
+            await game.close()
+            raise
         game.listen(self._hear)
         self.game = game
         return game

@@ -144,7 +144,7 @@ async def test_receipts_show_rank_parts_and_what_just_missed(playing: Open, sett
     async with playing((120, 40)) as pilot:
         await keys(pilot, settle, "6")
         text = seen(pilot)
-        legend = "m\N{NO-BREAK SPACE}meaning"
+        legend = "bar of  meaning  words  people"
         for part in ("asked   news from the sea", "focus   Mira", legend, "mmmmmm", "just missed", "ranked 14, limit 12", "22 tok"):
             assert part in text
         assert "people 0.20" not in text

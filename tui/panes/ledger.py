@@ -47,6 +47,7 @@ from older memories, which are kept in the archive.
 """
     BINDINGS = [
         Binding("enter", "pick", "Origin", tooltip="Show where this memory comes from", id="ledger-sources"),
+        Binding("plus", "screen.add_memory", "Add", tooltip="Give the chosen one a memory in your words"),
         Binding("e", "edit", "Edit", tooltip="Change the memory under the cursor", id="ledger-edit"),
         Binding("d,delete", "remove", "Remove", tooltip="Take the memory under the cursor out of the ledger", id="ledger-remove"),
     ]

@@ -36,8 +36,8 @@ def considered(
     best = max((receipt.score for receipt in report.receipts), default=0.0) or 1.0
     rows = _asked(report, name)
     if report.receipts:
-        legend = [piece for word, letter, style in PARTS for piece in ((letter, style), (f"\N{NO-BREAK SPACE}{word} ", ".quiet"))]
-        rows.append(Row(Content.assemble(*legend), lead=Content.styled(" bar     ", ".quiet")))
+        legend = [piece for word, letter, style in PARTS for piece in ((letter, style), (f"{word.removeprefix(letter)}  ", ".quiet"))]
+        rows.append(Row(Content.assemble(*legend), lead=Content.styled(" bar of  ", ".quiet")))
     rows += [receipt_row(receipt, best, RECEIPT + receipt.source in opened) for receipt in report.receipts if receipt.chosen]
     missed = [receipt for receipt in report.receipts if not receipt.chosen]
     if missed:

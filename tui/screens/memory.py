@@ -1,7 +1,7 @@
 """Memory: what left a mind, why, what became of it, and the way back."""
 
 from collections.abc import Awaitable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual import getters, on, work
 from textual.app import ComposeResult
@@ -14,7 +14,6 @@ from textual.widgets import Input, Static
 from engine.errors import OthermindsError
 from engine.records.base import EntityId, LedgerId
 from tui.dialogs.confirm import ConfirmDialog
-from tui.glyphs import REFUSED
 from tui.keybar import KeyBar
 from tui.panes.origins import provenance_rows
 from tui.panes.past import (
@@ -34,7 +33,9 @@ from tui.panes.past import (
     twins,
 )
 from tui.panes.rows import STYLES, Row, RowList
+from tui.screens.playbars import said
 from tui.text import capital, plain
+from tui.view import Note
 
 if TYPE_CHECKING:
     from engine.game import Game
@@ -206,12 +207,11 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         self.detail.show(detail_of(line) if line is not None else [])
         self.detail.scroll_home(animate=False)
 
-    def say(self, text: str, kind: str = "plain") -> None:
+    def say(self, text: str, kind: Literal["plain", "good", "bad"] = "plain") -> None:
         """Say it in the last line but one; over the screen too when it is too long for that."""
-        sign, style = {"good": ("✓ ", ".good"), "bad": (f"{REFUSED} ", ".bad")}.get(kind, ("", ".quiet"))
         if kind == "bad" and len(text) > self.size.width - 4:
             self.notify(plain(text), severity="warning", markup=False)
-        self.query_one("#memory-note", Static).update(Content.styled(sign + plain(text), style), layout=False)
+        self.query_one("#memory-note", Static).update(said(Note(text, kind)), layout=False)
 
     # looking for something
 
@@ -304,13 +304,13 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
             merging = self._game.memory.merge(first.entry.id, second.entry.id)
             await self._did(merging, "Merged. The second is under Memories and can be put back.")
 
-    async def _did(self, doing: Awaitable[object], said: str) -> None:
+    async def _did(self, doing: Awaitable[object], done: str) -> None:
         try:
             await doing
         except OthermindsError as error:
             self.say(str(error), "bad")
         else:
-            self.say(said, "good")
+            self.say(done, "good")
         self.read()
 
     @on(RowList.Picked, "#shelf")

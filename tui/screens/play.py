@@ -54,9 +54,10 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         Binding("t", "take_over", "Take over", tooltip="Play the entity under the people cursor, or the chosen one", id="take-over"),
         Binding("t", "let_go", "Let go", tooltip="Stop playing this entity and watch", id="let-go"),
         Binding("v", "review", "Review", tooltip="Decide on memories that wait for your word", id="review"),
+        Binding("v", "nothing_waits", "Review", show=False, tooltip="Decide on memories that wait for your word; none does now"),
         Binding("V", "ask_first", "Ask first", show=False, tooltip="Let handoffs ask you first, or decide alone", id="ask-first"),
         Binding("f", "memory", "Forgotten", tooltip="What left the memory of the chosen one, and the way back", id="memory"),
-        Binding("plus", "add_memory", "Add memory", key_display="+", tooltip="Give the chosen one a memory in your words", id="add-memory"),
+        Binding("plus", "add_memory", "Add memory", show=False, tooltip="Give the chosen one a memory in your words", id="add-memory"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
         Binding("z,m", "zoom", "Zoom", tooltip="Show only the focused pane", id="zoom"),
         *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),
@@ -197,6 +198,8 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
                 return self.view.played is not None
             case "alias":
                 return self.people.has_focus_within
+            case "review":
+                return bool(self.view.waiting)
             case "add_memory":
                 return not in_line
         return True

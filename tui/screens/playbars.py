@@ -102,9 +102,6 @@ class StatusLine(Line):
 
     def line(self) -> Content:
         """The note, with a sign before good and bad ones; a way to what happens out of sight."""
-        note: Note = self.view.note
-        sign = {"plain": "", "good": "✓ ", "bad": f"{REFUSED} "}[note.kind]
-        style = {"plain": ".quiet", "good": ".good", "bad": ".bad"}[note.kind]
         mind = self.view.mind
         right = Content("")
         if mind.judging and not self.mind_shown:
@@ -117,10 +114,16 @@ class StatusLine(Line):
         elif self.view.chosen and mind.lines and self.content_size.width >= 110:
             number = count(len(mind.lines), "entry", "entries")
             right = Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")
-        return self.spread(Content.styled(sign + plain(note.text), style), right)
+        return self.spread(said(self.view.note), right)
 
 
 def embedding_words(event: Embedding, long: bool) -> str:
     """How far the job has come that embeds memories for another model."""
     done = f"{event.done:,} of {event.total:,}"
     return f"Memories are being embedded for {plain(event.model)}: {done}" if long else f"embedding {done}"
+
+
+def said(note: Note) -> Content:
+    """A note, good and bad ones with a sign before them."""
+    sign = {"plain": "", "good": "✓ ", "bad": f"{REFUSED} "}[note.kind]
+    return Content.styled(sign + plain(note.text), {"plain": ".quiet", "good": ".good", "bad": ".bad"}[note.kind])

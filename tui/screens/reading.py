@@ -103,7 +103,7 @@ class ReadingScreen(Screen[None]):
             if old.chosen != view.chosen:
                 self.host.chosen = view.chosen
                 self._stale |= {"ledger"}
-            if old.running != running:
+            if old.running != running or bool(old.waiting) != bool(view.waiting):
                 self.refresh_bindings()
             self._stale |= {"mind", "prompt"}
             if "names" in self._stale and not len(self.host.pacer):
@@ -282,6 +282,7 @@ class ReadingScreen(Screen[None]):
             waiting = {one.proposal.owner_id: one for one in await game.memory.pending()}
             view = replace(self.view, review=game.memory.review == "ask", waiting=waiting)
             self.view = replace(view, note=Note(all_asks(view))) if waiting and not self.view.waiting else view
+            self.refresh_bindings()
 
     @work(group="story", exclusive=True)
     async def read_story(self) -> None:

@@ -43,12 +43,14 @@ class RememberingScreen(ByHandScreen):
         """Look at what waits for the reader's word."""
         from tui.screens.review import ReviewScreen
 
-        if not self.view.waiting:
-            how = "" if self.view.review else " V makes handoffs ask you first."
-            self.view = replace(self.view, note=Note(f"Nothing waits for your word.{how}"))
-        elif self.host.game is not None:
+        if self.host.game is not None:
             self.host.pacer.hurry()
             self.app.push_screen(ReviewScreen(self, self.host.game))
+
+    def action_nothing_waits(self) -> None:
+        """Say so, and how something could."""
+        how = "" if self.view.review else " V makes handoffs ask you first."
+        self.view = replace(self.view, note=Note(f"Nothing waits for your word.{how}"))
 
     def action_memory(self) -> None:
         """Look at what left the memory of the chosen one."""
@@ -168,7 +170,7 @@ def people_called(game: "Game", owner: EntityId, names: str) -> tuple[EntityId, 
     found = []
     for name in (part.strip() for part in names.split(",")):
         if name and name.casefold() not in known:
-            raise CommandError(f"Nobody is called “{name}”.", f"Write names as {game.name(owner)} uses them, with commas between.")
+            raise CommandError(f"Nobody is called “{name}”.", "Write names as the owner of the memory uses them, with commas between.")
         if name:
             found.append(known[name.casefold()])
     return tuple(dict.fromkeys(found))

@@ -1,43 +1,28 @@
 """Review: a person decides what a mind keeps, memory by memory, before anything is written."""
 
 from collections.abc import Awaitable
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from textual import getters, on, work
-from textual.app import ComposeResult
+from textual import work
 from textual.binding import Binding
-from textual.containers import Horizontal
-from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Static
 
 from engine.errors import OthermindsError
-from engine.records.base import EntityId
-from engine.records.review import ChunkEdit, PendingProposal, Verdict
+from engine.records.review import ChunkEdit, Verdict
 from tui.dialogs.confirm import ConfirmDialog
 from tui.dialogs.memory import Draft, MemoryDialog, draft_of
 from tui.glyphs import CANDIDATE, REFUSED
-from tui.keybar import KeyBar
-from tui.panes.chunks import Reviewed, chunk_rows, moment_rows
-from tui.panes.rows import STYLES, RowList
-from tui.text import capital, count, plain, short_name
-from tui.view import Note, WorldView
-
-if TYPE_CHECKING:
-    from engine.game import Game
-    from tui.screens.reading import ReadingScreen
-
-_WIDE = 110
-_OPEN = "a keeps a memory, x does not. Nothing is written before you say so with enter."
+from tui.panes.chunks import Reviewed
+from tui.panes.rows import STYLES
+from tui.screens.proposals import HOW, WIDE, ProposalsScreen
+from tui.text import capital, count, plain
+from tui.view import Note
 
 
-class ReviewScreen(Screen[None]):
+class ReviewScreen(ProposalsScreen):
     """One proposal at a time, those that wait side by side in the first line. Each word is kept at once: leaving loses nothing."""
 
     COMPONENT_CLASSES = STYLES
     CSS_PATH = "review.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
     AUTO_FOCUS = "#chunks"
     TITLE = "Review"
     HELP = f"""\
@@ -65,128 +50,6 @@ keeps your words as they are, also when you leave the program. left and right go
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False),
     ]
-    chunks = getters.query_one("#chunks", RowList)
-    moments = getters.query_one("#moments", RowList)
-
-    def __init__(self, play: "ReadingScreen", game: "Game") -> None:
-        super().__init__()
-        self._play, self._game = play, game
-        self._waiting: list[PendingProposal] = []
-        self._owner: EntityId | None = play.view.chosen
-        self._reviewed: Reviewed | None = None
-        self._busy = ""
-        self.note = Note(_OPEN)
-
-    def compose(self) -> ComposeResult:
-        """Who waits, what would be kept, from what."""
-        yield Static(id="review-head", markup=False)
-        with Horizontal(id="review-body"):
-            yield RowList(id="chunks", classes="pane")
-            yield RowList(id="moments", classes="pane")
-        yield Static(id="review-note", markup=False)
-        yield KeyBar()
-
-    def on_mount(self) -> None:
-        """Read what waits, and again when it becomes something else."""
-        self.chunks.border_title = Content("Would be kept")
-        self.moments.border_title = Content("From these moments")
-        self.watch(self._play, "view", self._followed, init=False)
-        self.read()
-
-    def _followed(self, old: WorldView, new: WorldView) -> None:
-        if old.waiting != new.waiting and not self._busy:
-            self.read()
-
-    def on_resize(self) -> None:
-        """Sources stand beside the memories where there is room, below them where there is none."""
-        self.moments.display = self.size.width >= _WIDE
-        self._show()
-
-    # reading
-
-    @work(group="review", exclusive=True)
-    async def read(self) -> None:
-        """Read all that waits and show the proposal one was at."""
-        await self._read()
-
-    async def _read(self) -> None:
-        game = self._game
-        try:
-            waiting = list(await game.memory.pending())
-            if not waiting:
-                self.action_back()
-                return
-            pending = next((one for one in waiting if one.proposal.owner_id == self._owner), waiting[0])
-            owner = pending.proposal.owner_id
-            lines = await game.memory.chunk_lines(pending)
-            buffer = await game.buffer(owner)
-        except OthermindsError as error:
-            self.say(str(error), "bad")
-            return
-        involved = {one for chunk in pending.proposal.chunks for one in chunk.involved_entity_ids}
-        names = {one: game.name(one, owner) for one in involved if one in game.world.entities}
-        self._waiting, self._owner = waiting, owner
-        self._reviewed = Reviewed(pending, lines, buffer, names)
-        self._show()
-
-    def _show(self) -> None:
-        reviewed = self._reviewed
-        if reviewed is None or not self.is_mounted:
-            return
-        self.query_one("#review-head", Static).update(self._head(), layout=False)
-        beside = bool(self.moments.display)
-        self.chunks.show(chunk_rows(reviewed, sources=not beside))
-        if not self.chunks.cursor.isdigit() and reviewed.lines:
-            self.chunks.cursor = "0"
-        self._show_moments()
-        self._show_note()
-
-    def _show_moments(self) -> None:
-        if self._reviewed is not None and self.moments.display:
-            self.moments.show(moment_rows(self._reviewed, self.at))
-            self.moments.reveal("lit")
-
-    def _head(self) -> Content:
-        """Who waits, the one that is shown always in sight, and why it was proposed."""
-        minds = []
-        for one in self._waiting:
-            decided = len(one.verdicts) - one.verdicts.count("open")
-            label = f"{capital(short_name(self._game.name(one.proposal.owner_id)))} {decided}/{len(one.verdicts)}"
-            here = one.proposal.owner_id == self._owner
-            minds.append(Content.styled(f"[{label}]" if here else f" {label} ", ".key" if here else ".quiet"))
-            if here:
-                while len(minds) > 1 and sum(mind.cell_length for mind in minds) > self.size.width - 14:
-                    del minds[0]
-        parts = [Content.styled("Review ", ".head"), *minds]
-        if self._reviewed is not None:
-            pending = self._reviewed.pending
-            why = f"  {pending.proposal.kind} of round {pending.round}: {plain(pending.proposal.report.reason)}"
-            parts.append(Content.styled(why, ".quiet"))
-        return Content("").join(parts)
-
-    def _show_note(self) -> None:
-        sign = {"plain": "", "good": "✓ ", "bad": f"{REFUSED} "}[self.note.kind]
-        style = {"plain": ".quiet", "good": ".good", "bad": ".bad"}[self.note.kind]
-        self.query_one("#review-note", Static).update(Content.styled(sign + plain(self.note.text), style), layout=False)
-
-    def say(self, text: str, kind: str = "plain") -> None:
-        """Say it in the last line but one; over the screen too when it is too long for that."""
-        self.note = Note(text, "good" if kind == "good" else "bad" if kind == "bad" else "plain")
-        if kind == "bad" and len(text) > self.size.width - 4:
-            self.notify(plain(text), severity="warning", markup=False)
-        self._show_note()
-
-    @property
-    def at(self) -> int:
-        """Number of the memory under the cursor, from 0; -1 when there is none."""
-        return int(self.chunks.cursor) if self.chunks.cursor.isdigit() else -1
-
-    @on(RowList.Moved, "#chunks")
-    def _moved(self, event: RowList.Moved) -> None:
-        event.stop()
-        self._show_moments()
-        if not self.moments.display:
-            self.chunks.reveal(event.key)
 
     # deciding
 
@@ -251,7 +114,7 @@ keeps your words as they are, also when you leave the program. left and right go
             return ""
 
         pins = reviewed.pending.proposal.kind == "handoff"
-        dialog = MemoryDialog(f"Memory {at + 1} of {self._game.name(owner)}", before, keep, people=False, retain=pins)
+        dialog = MemoryDialog(f"Memory {at + 1} of {self._called(owner)}", before, keep, people=False, retain=pins)
         if await self.app.push_screen_wait(dialog):
             await self._read()
             self._go_on(at)
@@ -287,7 +150,7 @@ keeps your words as they are, also when you leave the program. left and right go
             self.say(f"{count(reviewed.open, 'memory is', 'memories are')} still open: a accepts, x rejects, A accepts all of them.", "bad")
             self._to_open(reviewed)
             return
-        name = capital(plain(self._game.name(reviewed.pending.proposal.owner_id)))
+        name = capital(plain(self._called(reviewed.pending.proposal.owner_id)))
         self._busy = "It is being written."
         if await self._did(self._game.memory.finish(reviewed.pending.proposal.owner_id)):
             self.say(f"{name}: written. This one waits next.", "good")
@@ -336,12 +199,5 @@ keeps your words as they are, also when you leave the program. left and right go
             return
         self._owner = owners[(owners.index(self._owner) + by) % len(owners)]
         self.chunks.cursor = ""
-        self.note = Note(_OPEN)
+        self.note = Note(HOW)
         self.read()
-
-    def action_back(self) -> None:
-        """Back to play. A question to the model that runs is dropped."""
-        if self.is_current:
-            if self.note.kind == "bad":
-                self._play.view = replace(self._play.view, note=self.note)
-            self.dismiss(None)
