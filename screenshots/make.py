@@ -118,8 +118,8 @@ async def mind(stage: Stage) -> None:
 
 
 async def prompt(stage: Stage) -> None:
-    """The prompt with its parts."""
-    await stage.press("d", "n", "n", "n", "6")
+    """The prompt with its parts, and how its memories were chosen."""
+    await stage.press("d", "n", "n", "n", "6", "z", *["down"] * 9, "enter")
 
 
 async def alias(stage: Stage) -> None:
@@ -132,6 +132,16 @@ async def map_alone(stage: Stage) -> None:
     await stage.press("d", "n", "n", "2", "z")
 
 
+async def review(stage: Stage) -> None:
+    """Memories wait for a person's word; one is kept, one is not."""
+    await stage.press("d", "V", "n", "v", "right", "a", "x")
+
+
+async def memory(stage: Stage) -> None:
+    """What left a mind, and what it became."""
+    await stage.press("d", "n", "n", "f", "down", "down")
+
+
 SCENES: dict[str, tuple[tuple[int, int], Scene, str]] = {
     "home": ((120, 40), home, "lantern"),
     "watching": ((200, 50), watching, "lantern"),
@@ -141,6 +151,8 @@ SCENES: dict[str, tuple[tuple[int, int], Scene, str]] = {
     "prompt": ((120, 40), prompt, "lantern"),
     "alias": ((120, 40), alias, "lantern"),
     "map": ((100, 30), map_alone, "lantern"),
+    "review": ((120, 40), review, "lantern"),
+    "memory": ((120, 40), memory, "lantern"),
     "mind": ((80, 24), mind, "lantern"),
     "paper": ((200, 50), watching, "paper"),
 }

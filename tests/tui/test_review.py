@@ -203,6 +203,18 @@ async def test_nothing_waits_is_said_with_what_to_do(
     await host.close()
 
 
+@pytest.mark.parametrize("key", ["v", "f"])
+async def test_any_size_shows_something(asked: Open, settle: Settle, seen: Seen, key: str) -> None:
+    async with asked((200, 50)) as pilot:
+        await keys(pilot, settle, key)
+        for width, height in [(1, 1), (20, 5), (400, 100), (109, 24), (110, 24), (5, 60), (80, 24)]:
+            await pilot.resize_terminal(width, height)
+        await settle(pilot)
+        assert "Bryn" in seen(pilot)
+        await keys(pilot, settle, "down", "escape")
+        assert isinstance(pilot.app.screen, PlayScreen)
+
+
 async def test_every_key_is_in_the_help(asked: Open, settle: Settle, seen: Seen) -> None:
     async with asked((120, 60)) as pilot:
         await keys(pilot, settle, "v", "question_mark")

@@ -47,8 +47,8 @@ def chunk_rows(reviewed: Reviewed, sources: bool) -> list[Row]:
     for line in reviewed.lines:
         rows.append(_chunk(reviewed, line))
         if sources:
-            rows += [source_row(source, fate=False) for source in line.sources]
             rows += [told_row(memory.text, memory.when) for memory in line.memories]
+            rows += [source_row(source, fate=False) for source in line.sources if not line.memories]
         rows.append(Row(Content("")))
     if not reviewed.lines:
         rows.append(Row(Content.styled("It would keep nothing: every moment would be forgotten.", ".quiet"), lead=Content(" ")))

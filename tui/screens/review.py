@@ -163,7 +163,8 @@ keeps your words as they are, also when you leave the program. left and right go
         """Reject the whole proposal, once the reader has said so."""
         if (reviewed := self._ready()) is None:
             return
-        number = count(len(reviewed.pending.proposal.candidates or reviewed.pending.proposal.memories), "moment")
+        proposal = reviewed.pending.proposal
+        number = count(len(proposal.candidates), "moment") if proposal.candidates else count(len(proposal.memories), "memory", "memories")
         question = f"Nothing is written and all {number} stay where they are. They are judged again when enough new ones have joined them."
         if await self.app.push_screen_wait(ConfirmDialog("Reject the whole proposal?", question, "reject it")):
             self._busy = "It is being rejected."
