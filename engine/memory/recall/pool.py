@@ -112,7 +112,7 @@ class LedgerTier:
         meaning = vectors.nearest(dense, policy.pool) if dense is not None else []
         words = {row: value for key, value in reading.words for row in vectors.rows([key])}
         structural = vectors.rows(reading.structural)
-        if asked.by_person:
+        if asked.by_person and dense is not None:
             structural = structural[: policy.pool // _OF_QUESTION]
         rows = thirds(structural, list(words), meaning, vectors.newest(policy.pool), policy.pool)
         ranked = rank(vectors, rows, words, dense, asked.attention, asked.now, self.embedder.meaning, policy)

@@ -54,18 +54,24 @@ def scene_query(
 
 def plain_query(text: str, told: Sequence[str] = (), names: Iterable[str] = ()) -> Query:
     """A query in somebody's own words. `told` is what of it happened, oldest first: its words come before the others."""
-    words = [word for line in (*reversed(told), text) for word in _WORD.findall(line.casefold())]
-    terms = [word for word in dict.fromkeys(words) if len(word) > 2 and word not in STOP_WORDS]
-    return Query(text, _masked(text, names), tuple(terms[:_TERMS]))
+    return Query(text, _masked(text, names), tuple(_terms([*reversed(told), text])[:_TERMS]))
 
 
 def asked_query(text: str, names: Mapping[str, EntityId]) -> Query:
     """A person's question to somebody's memory. `names` are those by which that somebody knows others and itself.
 
-    The names are taken out of the dense query and stay among the words; those whom they mean are given with it.
+    The names are taken out of the dense query and stay among the words; those whom they mean are given with it. Of `What of Tom?`
+    nothing is left that a vector could be near to.
     """
     tokens = marked(text, names)
-    return plain_query(text)._replace(dense=tidy(bare(tokens)), named=referred(tokens))
+    dense = tidy(bare(tokens))
+    return plain_query(text)._replace(dense=dense if _terms([dense]) else "", named=referred(tokens))
+
+
+def _terms(lines: Iterable[str]) -> list[str]:
+    """Words that say something, each once."""
+    words = dict.fromkeys(word for line in lines for word in _WORD.findall(line.casefold()))
+    return [word for word in words if len(word) > 2 and word not in STOP_WORDS]
 
 
 def _told(entry: BufferEntry) -> str:

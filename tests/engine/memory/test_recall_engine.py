@@ -158,6 +158,25 @@ async def test_whom_a_memory_involves_is_matched_by_id(desk: Desk) -> None:
     assert found.entries[0].content == about.content
 
 
+async def test_a_question_that_only_names_somebody_finds_what_involves_them(desk: Desk) -> None:
+    old = [desk.inn.memory(f"A rope was cut, a plank was laid: {n}.", 9000 - n, place="pl_quay", who=("en_sailor",)) for n in range(40)]
+    new = [desk.inn.memory(f"The wet stranger paid {n} crowns.", 50 - n / 10, who=("en_stranger",), importance=5) for n in range(300)]
+    await remember(desk, [*old, *new])
+    found = await recall(desk, engine(desk), "The wet stranger paid.", query="What of Tom Reed?")
+    assert found.focus == ("en_sailor",)
+    direct = {one.source for one in found.receipts if one.chosen and one.reason != "next to the best"}
+    assert {entry.involved_entity_ids for entry in found.entries if entry.id in direct} == {("en_sailor",)}
+    assert len(direct) >= 9
+
+
+async def test_a_question_is_not_asked_about_here_and_now(desk: Desk) -> None:
+    needle, *_ = await remember(desk, [desk.inn.memory(NEEDLE, 9000, place="pl_quay", importance=2), *busy(desk, 300)])
+    found = await recall(desk, engine(desk), "Tom Reed drinks.", query="Where did somebody bury a silver compass?")
+    assert found.entries[0] == needle
+    assert not any("place" in one.found_by for one in found.candidates)
+    assert found.focus[0] == "en_stranger"  # nobody is named: whom the scene has in focus counts
+
+
 async def test_neighbours_of_the_best_come_along_behind_what_was_ranked(desk: Desk) -> None:
     day = 24.0 * 300
     before = desk.inn.memory("Fog lay on the water at dawn.", day + 1, place="pl_quay", importance=1)
