@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from engine.llm.storyteller.handoff.beats import AMBIENT
+from engine.llm.storyteller.handoff.manner import USUAL, Manner
+from engine.llm.storyteller.handoff.otherwise import otherwise
 from engine.llm.storyteller.handoff.report import Report
 
-_MOST = 4
-"""Moments that are told of one beat."""
 _SENTENCE = 44
 """Words of a sentence that joins two moments."""
 _QUOTES = 2
@@ -20,6 +21,8 @@ _REPLIES = frozenset((
 ))  # fmt: skip
 _BARE_REPLIES = frozenset(("pass", "deny", "no", "yes", "defy", "fear", "doubt"))
 """Replies that say nothing without what they reply to."""
+_NEW = _ASKING - _REPLIES - {"price"}
+"""What begins something new, even when it is said to who has just asked."""
 _NOT_THIRD = r"\bI\b|\b(?:me|my|myself|we|us|ours?|ourselves|you|your|yours|yourself|yourselves)\b"
 _LIKE_REFUSALS = (
     r"\b(?:sorry|apologi[sz]e),? (?:but )?(?:this|that)\b|\bunable to\b|\bas an? (?:assistant|large|ai|artificial)\b|language model"
@@ -40,18 +43,19 @@ def fit(text: str) -> bool:
     return _UNFIT.search(text) is None
 
 
-def chosen(reports: Sequence[Report]) -> list[Report]:
+def chosen(reports: Sequence[Report], manner: Manner = USUAL) -> list[Report]:
     """The moments of a beat that are told, in order of time: the weightiest, each weighty question with its answer, nothing twice."""
+    most = manner.choice.most
     usable = _once([report for report in reports if tellable(report)])
     ranked = sorted(usable, key=lambda report: (-report.weight, report.moment.index))
     replies = {answer.moment.index for report in usable if (answer := answer_to(report, usable)) is not None}
     weighty = [one for one in ranked if one.weight > AMBIENT and (one.act not in _BARE_REPLIES or one.moment.index in replies)]
-    kept = {report.moment.index for report in weighty[:_MOST]}
+    kept = {report.moment.index for report in weighty[:most]}
     if not kept and ranked:
         kept = {ranked[0].moment.index}
     for report in usable:
         answer = answer_to(report, usable) if report.moment.index in kept else None
-        if answer is not None and len(kept) < _MOST + 1:
+        if answer is not None and len(kept) < most + 1:
             kept.add(answer.moment.index)
     kept -= {
         answer.moment.index for report in usable
@@ -82,23 +86,57 @@ def lone_reply(report: Report, reports: Sequence[Report]) -> bool:
     return report.act in _BARE_REPLIES and not any(answer_to(one, reports) is report for one in reports)
 
 
-def content(told: Sequence[Report]) -> str:
+def exchanges(told: Sequence[Report]) -> list[list[Report]]:
+    """The chosen moments by what goes together: a question with its answer, a thought with the deed it follows. A reply that says
+    nothing alone, and what weighs little, stay with what is before them."""
+    found: list[list[Report]] = []
+    for report in told:
+        home = next((group for group in reversed(found) if any(answer_to(one, told) is report for one in group)), None)
+        if home is None and found and _goes_on(report, found[-1][-1]):
+            home = found[-1]
+        if home is None:
+            found.append([report])
+        else:
+            home.append(report)
+    return found
+
+
+def _goes_on(report: Report, before: Report) -> bool:
+    """Whether a moment belongs to the one before it: as a thought of a deed, as what was said to something asked, as mere company."""
+    one, other = before.moment, report.moment
+    if other.mode == "thought":
+        return one.mode == "done" and before.subject == report.subject
+    between = one.mode == other.mode == "said" and report.subject in one.to and before.subject in other.to
+    if between and before.act in _ASKING and report.act not in _NEW:
+        return True
+    return report.weight <= AMBIENT or report.act in _BARE_REPLIES or report.predicate.startswith("answered ")
+
+
+def content(told: Sequence[Report], manner: Manner = USUAL) -> str:
     """The account of the chosen moments."""
     sentences: list[str] = []
-    waiting: list[Report] = list(told)
+    waiting = [_worded(report, manner) for report in told]
     while waiting:
         report = waiting.pop(0)
         sentence = report.text
-        while waiting and (joined := _joined(sentence, report, waiting[0])):
+        while manner.joined and waiting and (joined := _joined(sentence, report, waiting[0])):
             sentence, report = joined, waiting.pop(0)
         sentences.append(sentence if sentence.endswith((".", "!", "?")) else f"{sentence}.")
     return " ".join(sentences)
 
 
-def quotes(told: Sequence[Report]) -> list[str]:
-    """The weightiest words, at the most two, in the order they were said."""
+def _worded(report: Report, manner: Manner) -> Report:
+    """A report in the words of a manner. What was done keeps the words in which it was seen."""
+    return replace(report, predicate=otherwise(report.predicate)) if manner.anew and report.moment.mode != "done" else report
+
+
+def quotes(told: Sequence[Report], manner: Manner = USUAL) -> list[str]:
+    """The weightiest words, at the most two, in the order they were said; other ones as the manner has it, if there are others."""
     spoken = [report for report in told if report.quote]
-    ranked = sorted(spoken, key=lambda report: (-report.weight, report.moment.index))[:_QUOTES]
+    ranked = sorted(spoken, key=lambda report: (-report.weight, report.moment.index))
+    if manner.quotes == "further" and len(ranked) > 1:
+        ranked = ranked[1:]
+    ranked = ranked[: 1 if manner.quotes == "one" else _QUOTES]
     return list(dict.fromkeys(report.quote for report in spoken if report in ranked))
 
 

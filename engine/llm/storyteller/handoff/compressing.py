@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.llm.storyteller.handoff.account import fit
+from engine.llm.storyteller.handoff.manner import USUAL, Manner
 from engine.llm.storyteller.handoff.moments import times
+from engine.llm.storyteller.handoff.otherwise import clause_otherwise
 from engine.llm.storyteller.language.text import listed, sentences
 from engine.records.prompts import split_sections
 from engine.records.wire import CompressReply
@@ -13,7 +15,7 @@ from engine.records.wire import CompressReply
 SECTION = "OLD MEMORIES"
 """Title of the section by which a compression is known."""
 
-_MOST, _MOST_TOPICS, _MOST_PAIRS, _QUOTES = 3, 3, 2, 2
+_MOST_TOPICS, _MOST_PAIRS, _QUOTES = 3, 2, 2
 _WORDS = 60
 """Words from which no further thing is told."""
 _LINE = re.compile(r"^\[?(?P<handle>M\d+)\]?:? \[(?P<mode>said|done|thought), (?P<weight>\d+)\] (?P<rest>.+)$")
@@ -82,21 +84,21 @@ class _Thing:
         return (found["who"], found["whom"]) if found else None
 
 
-def compressed(prompt: str) -> str:
-    """The reply to a compression as JSON. It depends on the prompt alone, and tells nothing that does not stand there."""
+def compressed(prompt: str, manner: Manner = USUAL) -> str:
+    """The reply to a compression as JSON. It depends on the prompt and the manner, and tells nothing that does not stand there."""
     sections = split_sections(prompt)
     memories = _memories(sections.get(SECTION, ""))
     found = _WHO.match(sections.get("WHOSE MEMORY", "").strip())
     owner = found[1] if found else "P1"
     things = _merged(_things(memories))
-    told = _chosen(things)
+    told = _chosen(things, manner)
     used = {thing.at for thing in told}
     people = sorted({handle for memory in memories for handle in _HANDLE.findall(memory.text)} - {owner}, key=lambda each: int(each[1:]))
     rest = [thing for thing in things if thing not in told]
-    content = _content(told or rest[:1], rest) or _faintly(owner, people, memories)
+    content = _content(told or rest[:1], rest, manner) or _faintly(owner, people, memories)
     return CompressReply(
         sourceEntryIds=[memory.handle for memory in memories], content=content,
-        quotes=_quotes([memory for at, memory in enumerate(memories) if at in used]), involvedEntityIds=people,
+        quotes=_quotes([memory for at, memory in enumerate(memories) if at in used], manner), involvedEntityIds=people,
     ).model_dump_json()
 
 
@@ -177,23 +179,23 @@ def _with_topic(held: _Thing, topic: str, thing: _Thing) -> _Thing:
     return replace(held, text=f"{held.text}, and {topic}", weight=weight)
 
 
-def _chosen(things: Sequence[_Thing]) -> list[_Thing]:
+def _chosen(things: Sequence[_Thing], manner: Manner) -> list[_Thing]:
     """The things that rank first, as many as one memory bears, in order of time; of one memory a second one only when there is room."""
     ranked = sorted((thing for thing in things if not thing.faint), key=lambda thing: thing.rank)
     first = [thing for at, thing in enumerate(ranked) if all(thing.at != before.at for before in ranked[:at])]
     kept: list[_Thing] = []
     for thing in dict.fromkeys([*first, *ranked]):
         words = sum(len(each.told.split()) for each in (*kept, thing))
-        if len(kept) < _MOST and (not kept or words <= _WORDS):
+        if len(kept) < manner.choice.most - 1 and (not kept or words <= _WORDS):
             kept.append(thing)
     return [thing for thing in things if thing in kept]
 
 
-def _content(told: Sequence[_Thing], rest: Sequence[_Thing]) -> str:
-    """One or two sentences: the first thing, then the others and who else spoke to whom."""
+def _content(told: Sequence[_Thing], rest: Sequence[_Thing], manner: Manner) -> str:
+    """One or two sentences: the first thing, then the others and who else spoke to whom; or each thing in one of its own."""
     if not told:
         return ""
-    clauses = [thing.told for thing in told[1:]]
+    first, *clauses = [_worded(thing, manner) for thing in told]
     met = {frozenset(pair) for thing in told if (pair := thing.pair)}
     spoke: dict[str, list[str]] = {}
     for pair in (thing.pair for thing in rest):
@@ -201,7 +203,16 @@ def _content(told: Sequence[_Thing], rest: Sequence[_Thing]) -> str:
             met.add(frozenset(pair))
             spoke.setdefault(pair[0], []).append(pair[1])
     clauses += [f"{who} also spoke to {listed(whom)}" for who, whom in spoke.items()]
-    return " ".join(f"{part}." for part in (told[0].told, "; ".join(clauses)) if part)
+    parts = (first, "; ".join(clauses)) if manner.joined else (first, *clauses)
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _worded(thing: _Thing, manner: Manner) -> str:
+    """A thing in the words of a manner. What came more than once is said so in the words it has."""
+    if not manner.anew:
+        return thing.told
+    text = clause_otherwise(thing.text) if thing.times == 1 else thing.text
+    return replace(thing, text=text, reply=clause_otherwise(thing.reply)).told
 
 
 def _faintly(owner: str, people: Sequence[str], memories: Sequence[_Memory]) -> str:
@@ -210,8 +221,11 @@ def _faintly(owner: str, people: Sequence[str], memories: Sequence[_Memory]) -> 
     return f"{owner} had to do with {listed(list(people))}{place}." if people else f"{owner} passed a while{place}."
 
 
-def _quotes(memories: Sequence[_Memory]) -> list[str]:
-    """Words of the weightiest memories, at the most two, in the order they were said."""
+def _quotes(memories: Sequence[_Memory], manner: Manner) -> list[str]:
+    """Words of the weightiest memories, at the most two, in the order they were said; other ones as the manner has it."""
     held = [(memory.weight, at, quote) for at, memory in enumerate(memories) for quote in memory.quotes]
-    best = sorted(held, key=lambda each: (-each[0], each[1]))[:_QUOTES]
+    ranked = sorted(held, key=lambda each: (-each[0], each[1]))
+    if manner.quotes == "further" and len(ranked) > 1:
+        ranked = ranked[1:]
+    best = ranked[: 1 if manner.quotes == "one" else _QUOTES]
     return list(dict.fromkeys(quote for _, _, quote in sorted(best, key=lambda each: each[1])))

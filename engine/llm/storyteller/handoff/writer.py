@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 
 from engine.llm.protocol import ModelRequest
-from engine.llm.storyteller.handoff.account import answer_to, chosen, content, lone_reply, quotes, tellable
+from engine.llm.storyteller.handoff.account import answer_to, chosen, content, exchanges, lone_reply, quotes, tellable
 from engine.llm.storyteller.handoff.beats import AMBIENT, Beat, gathered
 from engine.llm.storyteller.handoff.compressing import SECTION, compressed
 from engine.llm.storyteller.handoff.deeds import deed_report
+from engine.llm.storyteller.handoff.manner import USUAL, Manner, answer
 from engine.llm.storyteller.handoff.moments import Moment, Story, near, read_story
 from engine.llm.storyteller.handoff.report import Report, Scene
 from engine.llm.storyteller.handoff.speech import spoken_report
@@ -17,10 +18,6 @@ from engine.records.prompts import split_sections
 from engine.records.wire import HandoffChunk, HandoffReply
 
 _HANDLE = re.compile(r"\bP\d+\b")
-_PLENTY = 4
-"""Chunks from which light ones are forgotten."""
-_LIGHT = 4
-"""Weight up to which a beat gives way when there are plenty."""
 _THOUGHT = 4
 """The most that mere thoughts weigh."""
 _OVERHEARD = 6
@@ -31,25 +28,29 @@ _WEIGHTY = 4
 
 
 def remember(request: ModelRequest) -> str:
-    """The reply to task `handoff` as JSON, which judges moments or tells old memories as one. It depends on the prompt alone."""
+    """The reply to task `handoff` as JSON, which judges moments or tells old memories as one.
+
+    It depends on the prompt and on how often the same was asked before, and on nothing else.
+    """
     prompt = request.messages[-1].content
     if SECTION in split_sections(prompt):
-        return compressed(prompt)
+        return answer(request.attempt, lambda manner: compressed(prompt, manner))
     story = read_story(prompt)
-    return HandoffReply(chunks=chunks_of(story)).model_dump_json()
+    reports = reported(story)
+    return answer(request.attempt, lambda manner: HandoffReply(chunks=chunks_of(story, reports, manner)).model_dump_json())
 
 
-def chunks_of(story: Story) -> list[HandoffChunk]:
-    """What its owner keeps of a story, in order; at least one chunk when it tells anything."""
-    owner, reports = story.cast.owner, reported(story)
+def chunks_of(story: Story, reports: Sequence[Report], manner: Manner = USUAL) -> list[HandoffChunk]:
+    """What its owner keeps of a story, told in `reports`, in order; at least one chunk when it tells anything."""
+    owner = story.cast.owner
     threads = threads_in(reports, owner)
     apart = {report.moment.index for thread in threads for report in _sources(thread)}
     beats = gathered([report for report in reports if report.moment.index not in apart], owner)
-    pinned = kept_open(threads)
-    made = [chunk for thread in threads for chunk in _of_thread(thread, pinned, owner)]
-    made += [_of_beat(beat, owner) for beat in _worth(beats, owner, len(threads))]
+    pinned = kept_open(threads) if manner.retain else set()
+    made = [chunk for thread in threads for chunk in _of_thread(thread, pinned, owner, manner)]
+    made += [chunk for beat in _worth(beats, owner, len(threads), manner) for chunk in _of_beat(beat, owner, manner)]
     if not made and reports:
-        made = [_faintest(reports, owner)]
+        made = [_faintest(reports, owner, manner)]
     order = {moment.handle: moment.index for moment in story.moments}
     return sorted(made, key=lambda chunk: order[chunk.sourceEntryIds[0]])
 
@@ -103,7 +104,7 @@ def _sources(thread: Thread) -> list[Report]:
     return [*thread.reports, *([thread.settled_by] if thread.settled_by is not None else [])]
 
 
-def _of_thread(thread: Thread, pinned: set[int], owner: str) -> list[HandoffChunk]:
+def _of_thread(thread: Thread, pinned: set[int], owner: str, manner: Manner) -> list[HandoffChunk]:
     """The chunks of a thread: its newest entries while it hangs; with what settled it when it is done.
 
     What is new in it and not pinned is a memory of its own. What was pinned before is in the ledger already: left out, it is let go.
@@ -113,7 +114,7 @@ def _of_thread(thread: Thread, pinned: set[int], owner: str) -> list[HandoffChun
     rest = [report for report in reports if report not in retained and (not retained or not report.moment.pinned)]
     parts = ((retained, True), (rest, False))
     return [
-        _chunk(told, used, max(report.weight for report in used), owner, retain=retain)
+        _chunk(told, used, max(report.weight for report in used), owner, manner, retain=retain)
         for used, retain in parts
         if (told := _tellable(used))
     ]
@@ -131,21 +132,23 @@ def _spoken_with(report: Report) -> Report:
     return Report(report.moment, f"spoke to {whom}" if whom else "was there", report.act, report.weight)
 
 
-def _worth(beats: Sequence[Beat], owner: str, threads: int) -> list[Beat]:
+def _worth(beats: Sequence[Beat], owner: str, threads: int, manner: Manner) -> list[Beat]:
     """The beats worth keeping. When there are plenty, light ones give way."""
-    kept = [beat for beat in beats if chosen(beat.reports) and _importance(beat, owner) > AMBIENT]
-    room = max(1, _PLENTY - threads)
+    weights = [_importance(chosen(beat.reports, manner), beat, owner) for beat in beats]
+    kept = [(beat, weight) for beat, weight in zip(beats, weights, strict=True) if weight > AMBIENT]
+    room = max(1, manner.choice.room - threads)
     if len(kept) <= room:
-        return kept
-    ranked = sorted(kept, key=lambda beat: (-_importance(beat, owner), not beat.pairs(), -beat.reports[0].moment.index))
-    heavy = [beat for beat in ranked if _importance(beat, owner) > _LIGHT]
-    staying = heavy if len(heavy) >= room else ranked[:room]
-    return [beat for beat in kept if beat in staying]
+        return [beat for beat, _ in kept]
+    ranked = sorted(kept, key=lambda each: (-each[1], not each[0].pairs(), -each[0].reports[0].moment.index))
+    heavy = [beat for beat, weight in ranked if weight > manner.choice.light]
+    staying = heavy if len(heavy) >= room else [beat for beat, _ in ranked[:room]]
+    return [beat for beat, _ in kept if beat in staying]
 
 
-def _importance(beat: Beat, owner: str) -> int:
-    """1 to 10: of the weightiest moment that can be told, less for thoughts and for what was only overheard."""
-    told = chosen(beat.reports)
+def _importance(told: Sequence[Report], beat: Beat, owner: str) -> int:
+    """1 to 10: of the weightiest moment that is told of a beat, less for thoughts and for what was only overheard; 0 for nothing."""
+    if not told:
+        return 0
     heaviest = max(told, key=lambda report: report.weight)
     if all(lone_reply(report, beat.reports) for report in told):
         return AMBIENT
@@ -155,11 +158,19 @@ def _importance(beat: Beat, owner: str) -> int:
     return heaviest.weight if concerned or heaviest.weight > _OVERHEARD else max(1, heaviest.weight - 1)
 
 
-def _of_beat(beat: Beat, owner: str) -> HandoffChunk:
-    told = chosen(beat.reports)
+def _of_beat(beat: Beat, owner: str, manner: Manner) -> list[HandoffChunk]:
+    """One chunk, or one for each exchange in it. What is not light but untold is a source of the one before it."""
+    told = chosen(beat.reports, manner)
     indexes = {report.moment.index for report in told}
     used = [report for report in beat.reports if report.moment.index in indexes or report.weight > AMBIENT or _answers(report, told, beat)]
-    return _chunk(told, used, _importance(beat, owner), owner)
+    parts = exchanges(told) if manner.apart else [told]
+    home = {report.moment.index: at for at, part in enumerate(parts) for report in part}
+    sources: list[list[Report]] = [[] for _ in parts]
+    at = 0
+    for report in used:
+        at = home.get(report.moment.index, at)
+        sources[at].append(report)
+    return [_chunk(part, uses, _importance(part, beat, owner), owner, manner) for part, uses in zip(parts, sources, strict=True)]
 
 
 def _answers(report: Report, told: Sequence[Report], beat: Beat) -> bool:
@@ -167,7 +178,7 @@ def _answers(report: Report, told: Sequence[Report], beat: Beat) -> bool:
     return any(answer_to(one, beat.reports) is report for one in told)
 
 
-def _faintest(reports: Sequence[Report], owner: str) -> HandoffChunk:
+def _faintest(reports: Sequence[Report], owner: str, manner: Manner) -> HandoffChunk:
     """When all was ambient: the least ambient moment, because keeping nothing is no answer."""
     best = max(reports, key=lambda report: (tellable(report), report.weight, -report.moment.index))
     if not tellable(best):
@@ -176,17 +187,19 @@ def _faintest(reports: Sequence[Report], owner: str) -> HandoffChunk:
             sourceEntryIds=[best.moment.handle], content=f"{owner} passed a quiet while{place}.", quotes=[], importance=1,
             involvedEntityIds=[], retainInBuffer=False,
         )  # fmt: skip
-    return _chunk([best], [best], min(AMBIENT, best.weight), owner)
+    return _chunk([best], [best], min(AMBIENT, best.weight), owner, manner)
 
 
-def _chunk(told: Sequence[Report], used: Sequence[Report], importance: int, owner: str, *, retain: bool = False) -> HandoffChunk:
-    account = content(told)
+def _chunk(
+    told: Sequence[Report], used: Sequence[Report], importance: int, owner: str, manner: Manner, *, retain: bool = False
+) -> HandoffChunk:
+    account = content(told, manner)
     people = [handle for report in used for handle in (report.subject, *report.moment.to)] + _HANDLE.findall(account)
     return HandoffChunk(
         sourceEntryIds=[report.moment.handle for report in used],
         content=account,
-        quotes=quotes(told),
-        importance=min(10, max(1, importance)),
+        quotes=quotes(told, manner),
+        importance=min(10, max(1, importance + manner.heavier)),
         involvedEntityIds=sorted({handle for handle in people if handle and handle != owner}, key=lambda handle: int(handle[1:])),
         retainInBuffer=retain,
     )
