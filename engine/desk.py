@@ -15,6 +15,7 @@ from engine.memory.duplicates import near_duplicates
 from engine.memory.embedding import embedded
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import put_vectors
 from engine.memory.text import plain
 from engine.memory_views import (
     ArchivedMemoryLine,
@@ -216,7 +217,7 @@ class MemoryDesk:
             vectors = await asyncio.wait_for(embedded(self._embedder, [plain(entry.content, entry.quotes)]), self._patience)
         except (ModelError, TimeoutError):
             return
-        await self._change(partial(_put, store=self._store, entry=entry, embedder=self._embedder, vector=vectors[0].tobytes()))
+        await self._change(partial(put_vectors, store=self._store, embedder=self._embedder, made=[(entry, vectors[0].tobytes())]))
         self._recall.forget(entry.owner_id)
 
 
@@ -224,9 +225,3 @@ def _set_review(conn: sqlite3.Connection, store: Store, mode: Literal["auto", "a
     policies = store.worlds.policies(conn)
     handoff = policies.handoff.model_copy(update={"review": mode})
     store.worlds.set_policies(conn, policies.model_copy(update={"handoff": handoff}))
-
-
-def _put(conn: sqlite3.Connection, store: Store, entry: LedgerEntry, embedder: Embedder, vector: bytes) -> None:
-    """Keep the vector of a memory that is still worded as it was."""
-    if [held.version for held in store.ledger.get(conn, [entry.id])] == [entry.version]:
-        store.embeddings.put(conn, "ledger", entry.id, embedder.name, embedder.dim, vector)

@@ -68,11 +68,16 @@ class EmbeddingJob:
         entries = await self._store.db.read(partial(self._store.ledger.get, keys=keys))
         vectors = await embedded(self._embedder, [plain(entry.content, entry.quotes) for entry in entries])
         made = [(entry, vector.tobytes()) for entry, vector in zip(entries, vectors, strict=True)]
-        return await self._store.db.write(partial(_put, store=self._store, embedder=self._embedder, made=made))
+        return await self._store.db.write(partial(put_vectors, store=self._store, embedder=self._embedder, made=made))
 
 
-def _put(conn: sqlite3.Connection, store: Store, embedder: Embedder, made: Sequence[tuple[LedgerEntry, bytes]]) -> int:
-    """Keep the vectors of entries that are still worded as they were."""
+async def embed_missing(store: Store, embedder: Embedder) -> int:
+    """Do the whole job at once, telling nobody. Returns how many entries were embedded."""
+    return await EmbeddingJob(store, embedder, lambda _: None, lambda _: None).run()
+
+
+def put_vectors(conn: sqlite3.Connection, store: Store, embedder: Embedder, made: Sequence[tuple[LedgerEntry, bytes]]) -> int:
+    """Keep the vectors of entries that are still worded as they were. Returns how many were kept."""
     now = {entry.id: entry.version for entry in store.ledger.get(conn, [entry.id for entry, _ in made])}
     kept = [(entry.id, blob) for entry, blob in made if now.get(entry.id) == entry.version]
     for key, blob in kept:

@@ -15,8 +15,8 @@ from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.tokens import estimate_tokens
 from engine.memory.handoff.engine import HandoffEngine
-from engine.memory.recall.backfill import backfill
 from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import embed_missing
 from engine.records.authored import AuthoredWorld
 from engine.records.intents import Intent
 from engine.records.memory import NewBufferEntry, NewLedgerEntry
@@ -207,8 +207,7 @@ async def test_a_beat_without_model_time(tmp_path: Path, capsys: pytest.CaptureF
     authored, policies, embedder, router, unit = harbour(), Policies(), Hash768(), Router(Trivial()), Unit(tmp_path / "unit.db")
     store, watch = await Store.create(tmp_path / "beat.db", authored), Stopwatch(unit)
     try:
-        for entity in authored.world.agents():
-            await backfill(store, embedder, entity.id)
+        await embed_missing(store, embedder)
         simulation = SimulationManager(
             store, authored.world, Actor(store, router, RecallEngine(store, embedder, policies), policies), Decoder(router),
             Referee(router), HandoffEngine(store, router, embedder, policies, watch.hear), watch.hear,

@@ -21,8 +21,8 @@ import pytest
 from engine.llm.embedders import open_embedder
 from engine.llm.protocol import Embedder
 from engine.llm.stems import STOP_WORDS, stem
-from engine.memory.recall.backfill import backfill
 from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import embed_missing
 from engine.memory.text import plain
 from engine.records.authored import AuthoredWorld
 from engine.records.memory import NewLedgerEntry
@@ -158,7 +158,7 @@ async def remembered(
     try:
         add = store.ledger.add
         await store.db.write(lambda conn: [add(conn, one.entry, (), plain(one.entry.content, ())) for one in told])
-        await backfill(store, embedder, LISTENER)
+        await embed_missing(store, embedder)
         yield store, world
     finally:
         await store.close()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.memory.recall.candidates import thirds
-from engine.memory.recall.engine import rank
+from engine.memory.recall.scoring import rank
 from engine.memory.recall.vectors import OwnerVectors
 from engine.records.policies import RecallPolicy
 from engine.storage.embeddings import LedgerSlice

@@ -9,7 +9,6 @@ import numpy as np
 from engine.llm.protocol import Embedder
 from engine.llm.tokens import estimate_tokens
 from engine.memory.lore import Line
-from engine.memory.recall.backfill import backfill
 from engine.memory.recall.chaining import chain, room_for_chain
 from engine.memory.recall.choosing import Choice, Chooser, Offer
 from engine.memory.recall.dispatch import side_by_side, within
@@ -20,7 +19,6 @@ from engine.memory.recall.pool import Asked, LedgerTier, Pool
 from engine.memory.recall.query import asked_query, scene_query
 from engine.memory.recall.receipts import candidates, receipts
 from engine.memory.recall.repeats import says_the_same
-from engine.memory.recall.scoring import Ranked, rank
 from engine.memory.recall.vectors import BUDGET, OwnerVectors, VectorCache
 from engine.memory.text import plain
 from engine.mind.aliases import is_name
@@ -33,8 +31,6 @@ from engine.records.prompts import KnownThing, Recollection
 from engine.records.tokens import referred
 from engine.records.world import World
 from engine.storage.store import Store
-
-__all__ = ["Ranked", "RecallEngine", "backfill", "rank"]
 
 _SPARE = 16
 """Ranked entries that are fetched beyond what the section holds: repeats fall out, and the next five have receipts."""

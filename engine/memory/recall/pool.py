@@ -80,6 +80,9 @@ class LedgerTier:
         if found is None or not len(found[0]):
             return None, unread
         vectors, reading = found
+        if dense is not None and (count := vectors.missing):
+            late = f"{self.embedder.name} has not embedded them yet."
+            unlike = (*unlike, f"{count} of {len(vectors)} memories are found by words only: {late}")
         if len(vectors) < _THREADED:
             return self._ranked(vectors, reading, dense, asked), unlike
         return await asyncio.to_thread(self._ranked, vectors, reading, dense, asked), unlike

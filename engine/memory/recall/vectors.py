@@ -101,6 +101,11 @@ class OwnerVectors:
         """Memory taken, roughly."""
         return self._matrix.values.nbytes + self._front.values.nbytes + _ROW_BYTES * len(self)
 
+    @property
+    def missing(self) -> int:
+        """How many entries have no vector yet."""
+        return len(self) - int(np.count_nonzero(self._known.values))
+
     def without_vector(self, limit: int) -> list[LedgerId]:
         """The oldest entries that have no vector yet."""
         return [self.ids[row] for row in np.flatnonzero(~self._known.values)[:limit]]

@@ -24,7 +24,7 @@ from engine.memory.duplicates import (
     same_words,
     says_the_same,
 )  # fmt: skip
-from engine.memory.recall.backfill import backfill
+from engine.memory.reembedding import embed_missing
 from engine.memory.text import plain
 from engine.memory.wording import content, in_order, negations, numbers, opposed, sentences
 from engine.records.authored import AuthoredWorld
@@ -144,7 +144,7 @@ def test_judgements_do_not_depend_on_the_order_of_the_two(a: str, b: str) -> Non
 async def remembered(desk: Desk, *texts: str, embed: bool = True) -> list[LedgerEntry]:
     entries = await desk.remember([desk.inn.memory(text, 10 - n, who=("en_sailor",)) for n, text in enumerate(texts)])
     if embed:
-        await backfill(desk.store, desk.embedder, "en_bryn")
+        await embed_missing(desk.store, desk.embedder)
     return entries
 
 
@@ -170,7 +170,7 @@ async def test_without_vectors_only_the_same_text_counts(desk: Desk) -> None:
     one, _, three = await remembered(desk, LONG + ".", LONG + " alone.", LONG + ".", embed=False)
     [found] = await near_duplicates(desk.store, desk.embedder, "en_bryn")
     assert (found.first, found.second, found.cosine) == (one.id, three.id, 1.0)
-    await backfill(desk.store, desk.embedder, "en_bryn")
+    await embed_missing(desk.store, desk.embedder)
     [late] = await desk.remember([desk.inn.memory(LONG + ".", 1, who=("en_sailor",))])
     pairs = {(pair.first, pair.second) for pair in await near_duplicates(desk.store, desk.embedder, "en_bryn")}
     assert {(one.id, late.id), (three.id, late.id)} <= pairs
@@ -179,7 +179,7 @@ async def test_without_vectors_only_the_same_text_counts(desk: Desk) -> None:
 async def test_the_audit_of_a_ledger_full_of_copies_is_bounded(desk: Desk) -> None:
     add, memory = desk.store.ledger.add, desk.inn.memory(LONG + ".", 3, who=("en_sailor",))
     await desk.store.db.write(lambda conn: [add(conn, memory, (), plain(memory.content, ())) for _ in range(700)])
-    await backfill(desk.store, desk.embedder, "en_bryn")
+    await embed_missing(desk.store, desk.embedder)
     found = await near_duplicates(desk.store, desk.embedder, "en_bryn")
     assert len(found) == duplicates.MOST
     assert len({(pair.first, pair.second) for pair in found}) == duplicates.MOST

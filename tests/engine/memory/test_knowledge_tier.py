@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from engine.llm.hashing import Hash768
 from engine.memory.lore import bearing_on, mention
-from engine.memory.recall.engine import RecallEngine, backfill
+from engine.memory.recall.engine import RecallEngine
 from engine.memory.recall.knowledge import KnowledgeTier
+from engine.memory.reembedding import embed_missing
 from engine.records.authored import AuthoredWorld, LoreItem
 from engine.records.policies import Policies
 from engine.records.prompts import Recollection
@@ -50,7 +51,7 @@ async def begin(inn: Inn, tmp_path: Path, wire: Any) -> AsyncIterator[Any]:
 
 async def recall(desk: Desk, said: str = "", who: str = "en_bryn", **more: Any) -> Recollection:
     entries = desk.inn.numbered([desk.inn.said(said, 1, owner=who)] if said else [])
-    await backfill(desk.store, Hash768(), who)
+    await embed_missing(desk.store, Hash768())
     return await RecallEngine(desk.store, Hash768(), Policies()).recall(desk.world, who, entries, desk.world.now, **more)
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.protocol import ModelRequest
-from engine.memory.recall.backfill import backfill
+from engine.memory.reembedding import embed_missing
 from engine.memory.text import plain
 from engine.records.authored import AuthoredWorld
 from engine.records.memory import HandoffRun, LedgerEntry, NewBufferEntry, Origin
@@ -54,7 +54,7 @@ async def homes(desk: Desk) -> dict[str, str]:
 async def held(desk: Desk, content: str, ago_hours: float = 40, origin: Origin = "handoff", **more: Any) -> LedgerEntry:
     """A memory with its vector."""
     [entry] = await desk.remember([desk.inn.memory(content, ago_hours, **more).model_copy(update={"origin": origin})])
-    await backfill(desk.store, desk.embedder, "en_bryn")
+    await embed_missing(desk.store, desk.embedder)
     return entry
 
 

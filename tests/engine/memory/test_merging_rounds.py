@@ -15,8 +15,8 @@ from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.memory.duplicates import near_duplicates
 from engine.memory.handoff.engine import HandoffEngine
-from engine.memory.recall.backfill import backfill
 from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import embed_missing
 from engine.memory.text import plain
 from engine.records.authored import AuthoredWorld
 from engine.records.base import EntityId
@@ -119,7 +119,7 @@ class Tavern:
     async def remember(self, *memories: NewLedgerEntry) -> list[LedgerEntry]:
         add = self.store.ledger.add
         entries = await self.store.db.write(lambda conn: [add(conn, m, (), plain(m.content, m.quotes)) for m in memories])
-        await backfill(self.store, self.embedder, TELLER)
+        await embed_missing(self.store, self.embedder)
         return entries
 
     async def play(self, rounds: int) -> None:

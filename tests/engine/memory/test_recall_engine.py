@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.llm.hashing import Hash768
-from engine.memory.recall.engine import RecallEngine, backfill
+from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import embed_missing
 from engine.records.memory import LedgerEntry, NewLedgerEntry
 from engine.records.policies import Policies, RecallPolicy
 from engine.records.prompts import Recollection
@@ -32,7 +33,7 @@ def engine(desk: Desk, **policy: Any) -> RecallEngine:
 
 async def remember(desk: Desk, entries: Sequence[NewLedgerEntry]) -> list[LedgerEntry]:
     written = await desk.remember(entries)
-    await backfill(desk.store, Hash768(), "en_bryn")
+    await embed_missing(desk.store, Hash768())
     return written
 
 
@@ -82,8 +83,8 @@ async def test_entries_without_vectors_are_found_by_words_and_embedded_later(des
     found = await recall(desk, standing, "What became of that silver compass?")
     assert found.entries[0] == needle
     assert all(receipt.cosine == 0 for receipt in found.receipts)
-    assert await backfill(desk.store, Hash768(), "en_bryn") == 151
-    assert await backfill(desk.store, Hash768(), "en_bryn") == 0
+    assert await embed_missing(desk.store, Hash768()) == 151
+    assert await embed_missing(desk.store, Hash768()) == 0
     found = await recall(desk, standing, "What became of that silver compass?")
     assert found.receipts[0].cosine > 0
     assert found == await recall(desk, engine(desk), "What became of that silver compass?")
@@ -98,7 +99,7 @@ async def test_an_entry_rewritten_while_it_is_embedded_gets_no_stale_vector(desk
             await desk.store.db.write(lambda conn: desk.store.ledger.rewrite(conn, entry.id, new, (), "A cow flew."))
             return await super().embed(texts)
 
-    assert await backfill(desk.store, Slow(), "en_bryn") == 0
+    assert await embed_missing(desk.store, Slow()) == 0
     assert await desk.store.db.read(lambda conn: desk.store.embeddings.missing(conn, "en_bryn", "hash768")) == [entry.id]
 
 

@@ -10,7 +10,8 @@ import pytest
 from engine.llm.hashing import Hash768
 from engine.llm.router import Router
 from engine.llm.scripted import Scripted
-from engine.memory.recall.engine import RecallEngine, backfill
+from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import embed_missing
 from engine.records.policies import Policies, RecallPolicy
 from engine.records.prompts import Candidate, Prompt, Receipt, Recollection
 from engine.turns.actor import Actor
@@ -36,7 +37,7 @@ async def filled(desk: Desk, count: int = 150) -> None:
         for n in range(count)
     ]
     await desk.remember([*old, *new])
-    await backfill(desk.store, Hash768(), "en_bryn")
+    await embed_missing(desk.store, Hash768())
 
 
 async def recall(desk: Desk, said: str, policy: RecallPolicy | None = None, **more: Any) -> Recollection:

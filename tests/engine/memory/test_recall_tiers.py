@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from engine.errors import ModelError
 from engine.llm.hashing import Hash768
 from engine.memory.recall.dispatch import side_by_side, within
-from engine.memory.recall.engine import RecallEngine, backfill
+from engine.memory.recall.engine import RecallEngine
+from engine.memory.reembedding import embed_missing
 from engine.records.policies import Policies, RecallPolicy
 from engine.records.prompts import Recollection
 from engine.storage.ledger import LedgerRepository
@@ -49,7 +50,7 @@ async def recall(desk: Desk, engine: RecallEngine, said: str = "What of the comp
 async def filled(desk: Desk) -> None:
     deeds = ["buried a silver compass.", "sang.", "lost at dice."]
     await desk.remember([desk.inn.memory(f"{{{{e:en_stranger}}}} {deed}", 50, who=("en_stranger",)) for deed in deeds])
-    await backfill(desk.store, Hash768(), "en_bryn")
+    await embed_missing(desk.store, Hash768())
 
 
 async def test_a_slow_embedder_leaves_words_and_structure(desk: Desk) -> None:
