@@ -111,7 +111,8 @@ known later. Quotes are kept word for word, one a line. Importance goes from 1 t
             yield KeyBar()
 
     def on_mount(self) -> None:
-        """Begin with the text."""
+        """Begin at the end of the text."""
+        self.content.move_cursor(self.content.document.end)
         self.content.focus()
 
     def draft(self) -> Draft:
