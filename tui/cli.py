@@ -164,7 +164,7 @@ async def _headless(
                 beats += (await game.step()).beats
                 if quiet and sys.stderr.isatty():
                     sys.stderr.write(f"\rround {number + 1} of {rounds}")
-            sizes = await game.sizes()
+            sizes, waiting = await game.sizes(), len(await game.memory.pending())
             calls = {task: spent.calls for task, spent in sorted(game.meter.by_task.items())}
             clock, entities, reached = game.world.now.isoformat(), len(game.world.entities), game.world.round
         finally:
@@ -174,6 +174,9 @@ async def _headless(
             log.close()
     if quiet and sys.stderr.isatty():
         sys.stderr.write("\n")
+    if waiting:
+        what = f"{waiting} handoff{'s wait' if waiting > 1 else ' waits'} for a person"
+        typer.echo(f"{what}: this world lets handoffs ask first. Keep the save with --save and play it to judge them.", err=True)
     handoffs = {key: counts[key] for key in ("runs", "failed", "promoted", "forgotten", "pinned")}
     return {
         "rounds": reached, "beats": beats, "clock": clock, "entities": entities, "buffer_entries": sizes.buffer,

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+WORLD = Path(__file__).parents[2] / "worlds" / "salt-lantern"
 
 
 def otherminds(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -153,3 +156,12 @@ def test_memories_that_stand_twice_are_listed(played: Path) -> None:
 
 def test_embedding_again_says_so(played: Path) -> None:
     assert otherminds("embed", "a.db", cwd=played).stdout == "All memories have a vector by hash768 already.\n"
+
+
+def test_a_run_whose_handoffs_ask_first_says_that_they_wait(tmp_path: Path) -> None:
+    shutil.copytree(WORLD, tmp_path / "w")
+    with (tmp_path / "w" / "world.yaml").open("a", encoding="utf-8") as file:
+        file.write("\npolicies: {handoff: {review: ask}}\n")
+    done = otherminds("run", "w", "--rounds", "2", "--json", cwd=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)["handoffs"]["runs"]) == (0, 0)
+    assert "handoffs wait for a person" in done.stderr
