@@ -22,12 +22,15 @@ class Actor:
     def __init__(self, store: Store, router: Router, recall: RecallEngine, policies: Policies) -> None:
         self._store, self._router, self._recall, self._policy = store, router, recall, policies.recall
 
-    async def draft(self, world: World, entity: EntityId) -> Prompt:
-        """The prompt that `entity` gets at this moment, byte for byte."""
+    async def draft(self, world: World, entity: EntityId, *, explained: bool = True) -> Prompt:
+        """The prompt that `entity` gets at this moment, byte for byte. Without `explained` its report says nothing of how memories were
+        ranked: that is for eyes, and a beat's prompt is seen by a model only."""
         model = self._router.model("actor")
         entries = await self._store.db.read(lambda conn: self._store.buffer.of_owner(conn, entity))
         share = int(model.context_window * self._policy.share)
-        recalled = await self._recall.recall(world, entity, entries, world.now, budget=share, count_tokens=model.count_tokens)
+        recalled = await self._recall.recall(
+            world, entity, entries, world.now, budget=share, count_tokens=model.count_tokens, explained=explained
+        )
         known = [*told_of(Scene(world, entity)), *recalled.known]
         return build(world, entity, entries, recalled, known, Room(model.context_window, model.count_tokens), self._policy)
 

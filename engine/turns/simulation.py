@@ -138,7 +138,7 @@ class SimulationManager:
             if given is not None:
                 prose, intents, template = given[0], list(given[1]), _BY_HAND
             else:
-                prompt = await self._actor.draft(self.world, entity)
+                prompt = await self._actor.draft(self.world, entity, explained=False)
                 template = prompt.template
                 prose = await self._actor.answer(self.world, prompt, lambda piece: self._emit(ProseStreamed(entity=entity, text=piece)))
                 intents = await self._decoder.decode(self.world, entity, prose)

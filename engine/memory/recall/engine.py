@@ -61,11 +61,13 @@ class RecallEngine:
         budget: int | None = None,
         count_tokens: Callable[[str], int] = estimate_tokens,
         query: str | None = None,
+        explained: bool = True,
     ) -> Recollection:
         """What comes to the mind of `entity_id`, whose buffer is `entries`: memories best first, and what it knows of the world.
 
         At most `policy.section_limit` memories and, with `budget`, as many tokens. `query` asks in a person's words instead of the
-        scene's: those it names are in focus. Never raises for trouble with the save or the embedder, nor waits longer than
+        scene's: those it names are in focus. Without `explained` the same comes to mind, with neither receipts nor candidates: they
+        are for eyes, and cost a third of it all. Never raises for trouble with the save or the embedder, nor waits longer than
         `policy.patience` for either: it finds what it can and says what was missing.
         """
         me, present = world.entities[entity_id], reach(world, entity_id).here
@@ -78,7 +80,7 @@ class RecallEngine:
         def scene() -> str:
             return asked.text if query is not None else scene_words(world, entity_id, entries)
 
-        put = Asked(entity_id, me.place if query is None else None, attention, asked, now, by_person=query is not None)
+        put = Asked(entity_id, me.place if query is None else None, attention, asked, now, by_person=query is not None, explained=explained)
         (pool, unread), (known, unknown) = await side_by_side(self._ledger.pool(put), self._knowledge.bearing(me, scene))
         problems = dict.fromkeys((*unread, *unknown))
         choice: Choice | None = None
@@ -91,8 +93,8 @@ class RecallEngine:
             focus=attention,
             entries=tuple(offer.entry for offer, _ in choice.chosen),
             known=tuple(KnownThing(source=line.source, text=line.text) for line in known.lines if line.source not in choice.untold),
-            receipts=receipts(world, entity_id, pool, choice, known.lines, count_tokens),
-            candidates=candidates(pool, choice) if pool is not None else (),
+            receipts=receipts(world, entity_id, pool, choice, known.lines, count_tokens) if explained else (),
+            candidates=candidates(pool, choice) if explained and pool is not None else (),
             problems=tuple(problems),
         )
 

@@ -37,7 +37,7 @@ class Pool:
     vectors: OwnerVectors
     ranked: Ranked
     legs: Mapping[int, tuple[Leg, ...]]
-    """How each row of the pool was found."""
+    """How each row of the pool was found; nothing when nobody looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class Asked:
     now: datetime
     by_person: bool = False
     """Whether a person asks, instead of a scene: then nothing is near because it happened here."""
+    explained: bool = True
+    """Whether somebody looks at how each candidate was found."""
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ class LedgerTier:
             structural = structural[: policy.pool // _OF_QUESTION]
         rows = thirds(structural, list(words), meaning, vectors.newest(policy.pool), policy.pool)
         ranked = rank(vectors, rows, words, dense, asked.attention, asked.now, self.embedder.meaning, policy)
-        return Pool(vectors, ranked, legs(vectors, rows, structural, words, meaning, asked))
+        return Pool(vectors, ranked, legs(vectors, rows, structural, words, meaning, asked) if asked.explained else {})
 
 
 def legs(

@@ -289,6 +289,9 @@ class VectorCache:
     def __init__(self, budget: int = BUDGET) -> None:
         self._budget = budget
         self._held: OrderedDict[EntityId, OwnerVectors] = OrderedDict()
+        self._sizes: dict[EntityId, int] = {}
+        self._total = 0
+        """Bytes of all that is held, as of when each was put: summed up anew at each recall they cost more than ranking does."""
 
     def get(self, owner: EntityId) -> OwnerVectors | None:
         """What is held of an owner, who thereby counts as just used."""
@@ -298,16 +301,17 @@ class VectorCache:
 
     def put(self, owner: EntityId, vectors: OwnerVectors) -> None:
         """Hold an owner's matrix, and drop those not used for longest while all are over the budget together."""
-        self._held[owner] = vectors
+        size = vectors.nbytes
+        self._total += size - self._sizes.get(owner, 0)
+        self._held[owner], self._sizes[owner] = vectors, size
         self._held.move_to_end(owner)
-        total = sum(held.nbytes for held in self._held.values())
-        while total > self._budget and len(self._held) > 1:
-            _, dropped = self._held.popitem(last=False)
-            total -= dropped.nbytes
+        while self._total > self._budget and len(self._held) > 1:
+            self.drop(next(iter(self._held)))
 
     def drop(self, owner: EntityId) -> None:
         """Forget an owner's matrix: it is read anew when asked for."""
         self._held.pop(owner, None)
+        self._total -= self._sizes.pop(owner, 0)
 
 
 def _hours(moment: datetime) -> float:

@@ -114,8 +114,8 @@ class Speaking:
         self._actor = Actor(desk.store, router, RecallEngine(desk.store, Hash768(), Policies()), Policies())
         self._desk = desk
 
-    async def draft(self) -> Prompt:
-        return await self._actor.draft(self._desk.world, "en_bryn")
+    async def draft(self, explained: bool = True) -> Prompt:
+        return await self._actor.draft(self._desk.world, "en_bryn", explained=explained)
 
 
 @pytest.mark.parametrize("window", [600, 800, 1000, 1200, 1600, 2400, 4096, 8192])
@@ -131,6 +131,19 @@ async def test_what_receipts_call_chosen_is_what_the_prompt_holds(desk: Desk, wi
     assert (report.query, report.focus) != ("", ())
     lost = {cut.source for cut in report.cuts if cut.section == "memories"}
     assert all(one.reason == "no room in the share for memories" for one in report.receipts if one.source in lost)
+
+
+@pytest.mark.parametrize("window", [600, 1000, 4096, 8192])
+async def test_a_prompt_that_nobody_looks_at_is_the_same_without_receipts(desk: Desk, window: int) -> None:
+    await filled(desk)
+    await desk.fill([*desk.inn.talk(14), desk.inn.said("What became of that silver compass?", 1)])
+    speaking = Speaking(desk, window)
+    seen, unseen = await speaking.draft(), await speaking.draft(explained=False)
+    assert (unseen.report.receipts, unseen.report.candidates) == ((), ())
+    assert seen.report.receipts
+    assert seen.report.candidates
+    unlooked = seen.report.model_copy(update={"receipts": (), "candidates": ()})
+    assert unseen == seen.model_copy(update={"report": unlooked})
 
 
 async def test_memories_stand_in_order_of_time_whatever_their_rank(desk: Desk) -> None:
@@ -164,7 +177,8 @@ async def test_a_failed_tier_is_in_the_report_and_not_in_the_prompt(desk: Desk, 
     await filled(desk)
     await desk.fill([desk.inn.said("What became of that silver compass?", 1)])
     actor = Actor(desk.store, Router(Scripted()), RecallEngine(desk.store, wire.broken("error"), Policies()), Policies())
-    prompt = await actor.draft(desk.world, "en_bryn")
-    assert prompt.report.problems == ("Memories were not compared by meaning: The embedder is gone.",)
-    assert "embedder" not in prompt.text
-    assert "silver compass under" in prompt.text
+    for explained in (True, False):
+        prompt = await actor.draft(desk.world, "en_bryn", explained=explained)
+        assert prompt.report.problems == ("Memories were not compared by meaning: The embedder is gone.",)
+        assert "embedder" not in prompt.text
+        assert "silver compass under" in prompt.text

@@ -203,3 +203,18 @@ def test_the_cache_drops_those_not_used_for_longest(inn: Inn) -> None:
     assert [owner for owner in "abcd" if cache.get(owner)] == ["a", "c", "d"]
     cache.put("e", filled(inn, unit(200)))
     assert [owner for owner in "abcde" if cache.get(owner)] == ["e"]
+
+
+def test_the_cache_counts_what_it_holds_once_and_at_its_present_size(inn: Inn) -> None:
+    size = filled(inn, unit(8)).nbytes
+    cache = VectorCache(budget=3 * size)
+    for owner in "abaabb":  # put again after each recall
+        cache.put(owner, filled(inn, unit(8)))
+    cache.put("c", filled(inn, unit(8)))
+    assert [owner for owner in "abc" if cache.get(owner)] == ["a", "b", "c"]
+    cache.drop("a")
+    cache.drop("a")
+    cache.put("d", filled(inn, unit(8)))
+    assert [owner for owner in "abcd" if cache.get(owner)] == ["b", "c", "d"]
+    cache.put("d", filled(inn, unit(16)))  # it has grown
+    assert [owner for owner in "abcd" if cache.get(owner)] == ["c", "d"]
