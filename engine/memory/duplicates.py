@@ -88,8 +88,6 @@ def at_odds(a: Telling, b: Telling) -> bool:
     return not (one <= other or other <= one)
 
 
-
-
 def adds_nothing(a: Telling, b: Telling) -> bool:
     """Whether `b` says all that `a` says: its content words, numbers and people, and nothing of it denied."""
     return (

@@ -1,7 +1,7 @@
 """What a viewer calls others, and whom it means by a phrase (DESIGN 5)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from engine.mind.distinct import distinct
@@ -168,11 +168,17 @@ def tokenize(text: str, names: Mapping[str, EntityId]) -> str:
 
     Labels match without case, names only as written. What is a token already stays as it is.
     """
-    usable = {" ".join(name.split()): id_ for name, id_ in names.items() if name.strip()}
+    return _tokenizer(tuple(names.items()))(text)
+
+
+@lru_cache(maxsize=64)
+def _tokenizer(names: tuple[tuple[str, EntityId], ...]) -> Callable[[str], str]:
+    """`tokenize` for these names: the texts of one call are searched for the same ones."""
+    usable = {" ".join(name.split()): id_ for name, id_ in names if name.strip()}
     if not usable:
-        return text
+        return str
     longest = sorted(usable, key=lambda name: (-len(name), name))
-    pattern = "|".join(_pattern(name) for name in longest)
+    pattern = re.compile(r"\{\{e:[^}]*\}\}|(?<!\w)(" + "|".join(_pattern(name) for name in longest) + r")(?!\w)")
     ids = {name if is_name(name) else name.casefold(): usable[name] for name in reversed(longest)}
 
     def replaced(match: re.Match[str]) -> str:
@@ -182,7 +188,7 @@ def tokenize(text: str, names: Mapping[str, EntityId]) -> str:
         id_ = ids.get(found) or ids.get(found.casefold())
         return match.group(0) if id_ is None else token(id_)
 
-    return re.sub(r"\{\{e:[^}]*\}\}|(?<!\w)(" + pattern + r")(?!\w)", replaced, text)
+    return lambda text: pattern.sub(replaced, text)
 
 
 def _pattern(name: str) -> str:

@@ -27,6 +27,7 @@ UPDATE ledger_entries SET timestamp = ?, ended = ?, location_id = ?, involved_js
 WHERE id = ? AND owner_id = ? RETURNING {COLUMNS}
 """
 _GET = f"SELECT {COLUMNS} FROM ledger_entries WHERE id IN (%s)"
+_WORDINGS = "SELECT id, content, plain, involved_json FROM ledger_entries WHERE id IN (%s)"
 OF_OWNER = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
 NEWEST = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
 _ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -55,6 +56,15 @@ class LedgerFacts(NamedTuple):
     timestamp: datetime
     importance: int
     location_id: PlaceId | None
+    involved: tuple[EntityId, ...]
+
+
+class Wording(NamedTuple):
+    """What an entry says, without the rest of it."""
+
+    content: str
+    plain: str
+    """Content and quotes without tokens, as the word index has them."""
     involved: tuple[EntityId, ...]
 
 
@@ -97,6 +107,16 @@ class LedgerRepository:
             batch = wanted[start : start + _BATCH]
             found.update((row[1], ledger_entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
         return [found[key] for key in wanted if key in found]
+
+    def wordings(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> dict[LedgerId, Wording]:
+        """What entries say, in the order asked for: a fraction of what reading them whole costs. Unknown ids are left out."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[LedgerId, Wording] = {}
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            for key, content, plain, involved in conn.execute(_WORDINGS % marks(len(batch)), batch):
+                found[key] = Wording(content, plain, people(involved))
+        return {key: found[key] for key in wanted if key in found}
 
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId, limit: int | None = None) -> list[LedgerEntry]:
         """The ledger of one entity, chronological; with `limit` only its newest entries."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from engine.mind.aliases import tokenize
@@ -83,7 +84,7 @@ def _unfit(text: str, template: str) -> str:
         return f"it is longer than {_LONGEST} characters"
     if words in _PLACEHOLDERS or _SCHEMA.search(text):
         return "it repeats the form instead of filling it"
-    if len(words) >= _SHORTEST_ECHO and f" {words} " in f" {_words(template)} ":
+    if len(words) >= _SHORTEST_ECHO and f" {words} " in _fixed(template):
         return "it repeats the instructions"
     if _REFUSAL.search(_QUOTED.sub(" ", text)):
         return "it is a refusal"
@@ -93,6 +94,12 @@ def _unfit(text: str, template: str) -> str:
 def _words(text: str) -> str:
     """The words of a text as they are compared with the instructions: an example stays one with its handles changed."""
     return " ".join(re.findall(r"\w+", _PERSON.sub("P", text).casefold()))
+
+
+@lru_cache(maxsize=8)
+def _fixed(template: str) -> str:
+    """The words of the instructions, between spaces. All accounts are compared with them."""
+    return f" {_words(template)} "
 
 
 def outside_quotes(text: str, change: Callable[[str], str]) -> str:

@@ -52,6 +52,8 @@ _TOLD = (
     r"|claimed|added|explained)\b"
 )
 """What makes somebody the one who tells, after a reference to that one."""
+_ENDINGS = frozenset({"ll", "ve", "re", "d"})
+"""What is left of a word when a name in it becomes a token, and then stands among the stems: `Tom'll`."""
 _ANYBODY = re.compile(
     r"(\{\{e:[^}]*\}\})|\b(I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]urs?|[Oo]urselves)\b|\b(?:you|your|he|she|it|they)\b",
     re.IGNORECASE,
@@ -119,24 +121,40 @@ def voice_of(sources: Sequence[BufferEntry], owner: EntityId) -> Voice | None:
 
 def echoed_by(world: World, voice: Voice, sources: Sequence[BufferEntry], recited: Sequence[LedgerEntry]) -> LedgerEntry | None:
     """Which of some memories says what was said in these events, if nothing of that is news. See `echoed`."""
-    me = world.entities[voice.owner]
-    people = {voice.speaker, *(who for entry in sources for who in entry.intent.targets), *me.aliases}
-    people |= {who for entry in recited for who in (*entry.involved_entity_ids, *referred(entry.content))}
-    known = vocabulary(world, voice.owner, people & world.entities.keys()) | {own_name(me): voice.owner}
+    if not recited:
+        return None
+    known = called(world, voice, sources, (who for entry in recited for who in (*entry.involved_entity_ids, *referred(entry.content))))
     return echoed(spoken(sources, known), [tale(entry, known) for entry in recited], voice)
+
+
+def called(world: World, voice: Voice, sources: Sequence[BufferEntry], others: Iterable[EntityId]) -> dict[str, EntityId]:
+    """The owner's names for whoever speaks or is spoken to, whom it knows by name, `others` and itself."""
+    me = world.entities[voice.owner]
+    people = {voice.speaker, *(who for entry in sources for who in entry.intent.targets), *me.aliases, *others}
+    return vocabulary(world, voice.owner, people & world.entities.keys()) | {own_name(me): voice.owner}
 
 
 def spoken(sources: Sequence[BufferEntry], known: Mapping[str, EntityId]) -> list[Sentence]:
     """What was said in these events, sentence by sentence, without the names of those spoken to."""
-    found: list[Sentence] = []
-    for entry in sources:
-        for line in sentences(entry.intent.text):
-            text = tokenize(_LABEL.sub("", _WHEN.sub("", line)), known)
-            for target in entry.intent.targets:
-                text = _without_address(text, token(target))
-            sentence = _sentence(text)
-            found.append(sentence._replace(stems=sentence.stems - _ASIDE or sentence.stems))
-    return found
+    return [sentence_of(line, entry.intent.targets, known) for entry in sources for line in sentences(entry.intent.text)]
+
+
+def sentence_of(line: str, targets: Iterable[EntityId], known: Mapping[str, EntityId]) -> Sentence:
+    """One sentence of what was said to `targets`."""
+    text = tokenize(_LABEL.sub("", _WHEN.sub("", line)), known)
+    for target in targets:
+        text = _without_address(text, token(target))
+    sentence = _sentence(text)
+    return sentence._replace(stems=sentence.stems - _ASIDE or sentence.stems)
+
+
+def can_tell(text: str, sentence: Sentence) -> bool:
+    """Whether a memory, as `plain` gives it, holds words enough to tell a sentence: a look at stems, before the names in it are found.
+    None that fails this passes the closer look."""
+    stems = sentence.stems
+    if len(stems) < _LEAST or (sentence.asks and "?" not in text):
+        return False
+    return (len(stems & content(text)) + len(stems & _ENDINGS)) / len(stems) >= _SHARE
 
 
 def tale(entry: LedgerEntry, known: Mapping[str, EntityId]) -> Tale:
@@ -148,6 +166,11 @@ def tale(entry: LedgerEntry, known: Mapping[str, EntityId]) -> Tale:
         frozenset(word.casefold() for one in told for word in re.findall(r"\w+", bare(one.text))),
         frozenset(entry.involved_entity_ids).union(*(one.people for one in told)),
     )
+
+
+def tells(told: Tale, sentence: Sentence, voice: Voice) -> bool:
+    """Whether a memory tells a sentence."""
+    return _share(sentence, told, voice) > 0
 
 
 def echoed(said: Sequence[Sentence], tales: Iterable[Tale], voice: Voice) -> LedgerEntry | None:
@@ -168,6 +191,18 @@ def echoed(said: Sequence[Sentence], tales: Iterable[Tale], voice: Voice) -> Led
     if not weights or any(_is_news(sentence, [tales[at] for at in weights], voice) for sentence in rest):
         return None
     return tales[max(weights, key=lambda at: (weights[at], -at))].entry
+
+
+def has_to_be_told(sentence: Sentence) -> bool:
+    """Whether a sentence is news when no memory tells it, whatever else is told."""
+    if not sentence.stems - _CHATTER:
+        return sentence.of_oneself and not sentence.stems
+    return sentence.of_oneself or sentence.asks or negations(sentence.text) > 0 or len(sentence.stems) >= _ENOUGH
+
+
+def beyond_telling(sentence: Sentence) -> bool:
+    """Whether a sentence is news to any memory, and stays so when more names are found in it: too short a word of oneself."""
+    return len(sentence.stems) < _LEAST and sentence.of_oneself and has_to_be_told(sentence)
 
 
 def _sentence(text: str) -> Sentence:
@@ -219,8 +254,8 @@ def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, voice: Voic
 
 def _is_news(sentence: Sentence, told: Sequence[Tale], voice: Voice) -> bool:
     """Whether a sentence that no memory tells says something beside those that were told."""
-    if not sentence.stems - _CHATTER:
-        return sentence.of_oneself and not sentence.stems
-    if sentence.of_oneself or sentence.asks or negations(sentence.text) or len(sentence.stems) >= _ENOUGH:
+    if has_to_be_told(sentence):
         return True
+    if not sentence.stems - _CHATTER:
+        return False
     return not any(sentence.stems <= one.stems and sentence.people <= one.people.union(voice) for one in told)

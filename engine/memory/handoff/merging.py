@@ -6,37 +6,26 @@ by more than a cosine.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
 from typing import NamedTuple
 
 import numpy as np
 
 from engine.memory.duplicates import BY_PEOPLE, Telling, all_quotes, at_odds, same_people, same_words, says_the_same
 from engine.memory.embedding import TextVectors, Vectors, from_bytes
-from engine.memory.handoff.commit import event_mode, event_place, event_span
 from engine.memory.handoff.echoes import echoed_by, voice_of
+from engine.memory.handoff.finding import Found, Newcomer, one_occasion
 from engine.memory.handoff.selection import united
-from engine.memory.recall.query import plain_query
-from engine.memory.text import bare, plain
-from engine.memory.wording import content, sentences
+from engine.memory.text import plain
+from engine.memory.wording import content
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.memory import BufferEntry, Chunk, LedgerEntry
 from engine.records.world import World
-from engine.storage.store import Store
-from engine.world.clock import day_number
 
-_NEAREST = 20
-"""Memories that the word index may find for one chunk: what tells the same stands in front."""
-_RECITED = 8
-"""Memories that it may find for one sentence that was said."""
-_SENTENCES = 24
-"""Sentences of what was said that are looked up; more is no retelling."""
-_STILL_SAID = timedelta(hours=24)
-"""Words said again within this time are not said anew."""
-_AFTER_ALL = 1 << 40
-"""Place in the order of writing of what is not written yet."""
+_FEW = 20
+"""Memories beside one chunk that are compared with it on the spot."""
+_MANY = 24
+"""Chunks that are compared with each other on the spot. More leaves the event loop alone (invariant 10)."""
 
 
 class Merged(NamedTuple):
@@ -46,60 +35,32 @@ class Merged(NamedTuple):
     notes: list[str]
 
 
-class _Found(NamedTuple):
-    """What the ledger holds that may tell the same as a chunk."""
-
-    near: list[LedgerEntry]
-    vectors: Mapping[LedgerId, bytes]
-    """Of those."""
-    recited: list[LedgerEntry]
-    """What may say what was said, when its sources are the words of one."""
-
-
 async def merged(
-    store: Store, world: World, owner: EntityId, chunks: Sequence[Chunk], decided: Sequence[BufferEntry], vectors: TextVectors,
-    taken: Collection[LedgerId] = (),
+    world: World, owner: EntityId, chunks: Sequence[Chunk], events: Mapping[BufferId, BufferEntry], fresh: Sequence[Newcomer],
+    found: Sequence[Found], vectors: TextVectors, taken: Collection[LedgerId] = (),
 ) -> Merged:
     """The chunks, those that tell what `owner` already holds told so: `updates` names the memory.
 
-    Memories in `taken` are rewritten by somebody else: a chunk may bring them sources and no more. Candidates come from the word
-    index, so that the cost does not grow with the ledger. Writes nothing. Raises `ModelError` when the embedder fails, `SaveError`.
+    `fresh` are the newcomers among them, `found` what the ledger holds that may tell the same as each. Memories in `taken` are
+    rewritten by somebody else: a chunk may bring them sources and no more. Writes nothing. Raises `ModelError` when the embedder fails.
     """
-    events = {entry.id: entry for entry in decided}
-    fresh = [at for at, chunk in enumerate(chunks) if chunk.updates is None]
     if not fresh:
         return Merged(list(chunks), [])
-
-    def read(conn: sqlite3.Connection) -> list[_Found]:
-        return [_look(conn, store, owner, chunks[at], events, vectors.model) for at in fresh]
-
-    found = await store.db.read(read)
-    if len(fresh) > 1 or any(one.near for one in found):
-        rows = await vectors.of([plain(chunks[at].content, chunks[at].quotes) for at in fresh])
+    if len(fresh) > 1 or found[0].near:
+        rows = await vectors.of([plain(one.entry.content, one.entry.quotes) for one in fresh])
     else:
-        rows = np.zeros((len(fresh), 1), dtype=np.float32)
+        rows = np.zeros((1, 1), dtype=np.float32)
     merging = _Merging(world, owner, chunks, events, vectors.merge, taken)
 
     def place() -> None:
-        for at, one, row in zip(fresh, found, rows, strict=True):
-            merging.place(at, one, row)
+        for one, held, row in zip(fresh, found, rows, strict=True):
+            merging.place(one, held, row)
 
-    await asyncio.to_thread(place)  # a dozen long speeches against what may tell them take tens of milliseconds
+    if len(fresh) > _MANY or any(len(held.near) + len(held.recited or ()) > _FEW for held in found):
+        await asyncio.to_thread(place)  # a dozen long speeches against what may tell them take tens of milliseconds
+    else:
+        place()
     return Merged([chunk for chunk in merging.slots if chunk is not None], merging.notes)
-
-
-def one_occasion(a: LedgerEntry, b: LedgerEntry) -> bool:
-    """Whether two accounts in the same words can be of one occasion.
-
-    A deed is done again on another day or in another place: paying Tom three coins on two days is two events. Words said or thought
-    again within a day, by the same to the same, are no second saying of them, wherever that was.
-    """
-    if a.mode != b.mode:
-        return False
-    if a.mode == "done":
-        together = a.location_id == b.location_id or None in (a.location_id, b.location_id)
-        return together and day_number(a.timestamp) <= day_number(b.ended) and day_number(b.timestamp) <= day_number(a.ended)
-    return a.timestamp - b.ended < _STILL_SAID and b.timestamp - a.ended < _STILL_SAID
 
 
 class _Merging:
@@ -116,55 +77,47 @@ class _Merging:
         self._rewriting = {chunk.updates: at for at, chunk in enumerate(chunks) if chunk.updates}
         self._new: dict[int, tuple[LedgerEntry, Vectors]] = {}
 
-    def place(self, at: int, found: _Found, vector: Vectors) -> None:
+    def place(self, one: Newcomer, found: Found, vector: Vectors) -> None:
         """Decide on one new chunk: words that are remembered already, a near-duplicate of a memory or of an earlier chunk, or news."""
-        chunk = self._slot(at)
-        sources = [self._events[source] for source in chunk.source_ids]
-        entry = self._like(at, chunk, sources)
-        if not (self._place_echo(at, chunk, entry, sources, found.recited) or self._place_near(at, chunk, entry, found, vector)):
-            self._new[at] = (entry, vector)
+        chunk = self._slot(one.at)
+        if not (self._place_echo(one, chunk, found.recited) or self._place_near(one.at, chunk, one.entry, found, vector)):
+            self._new[one.at] = (one.entry, vector)
 
-    def _place_echo(
-        self, at: int, chunk: Chunk, entry: LedgerEntry, sources: Sequence[BufferEntry], recited: Sequence[LedgerEntry]
-    ) -> bool:
-        voice = voice_of(sources, self._owner)
-        if voice is None:
+    def _place_echo(self, one: Newcomer, chunk: Chunk, recited: Sequence[LedgerEntry] | None) -> bool:
+        at, voice = one.at, one.voice
+        if voice is None or recited is None:
             return False
-        own = voice.speaker == self._owner
-        if not own:  # of others only what they said themselves, lately
-            recited = [held for held in recited if held.mode == "said" and voice.speaker in held.involved_entity_ids]
-            recited = [held for held in recited if one_occasion(entry, held)]
         earlier = {
             held.id: other for other, (held, _) in self._new.items()
             if voice_of([self._events[source] for source in self._slot(other).source_ids], self._owner) == voice
         }  # fmt: skip
-        echo = echoed_by(self._world, voice, sources, [*recited, *(self._new[other][0] for other in earlier.values())])
+        echo = echoed_by(self._world, voice, one.sources, [*recited, *(self._new[other][0] for other in earlier.values())])
         if echo is None:
             return False
         if echo.id in earlier:
             self._fold(earlier[echo.id], chunk, words=False)
             self.slots[at] = None
         else:
-            self._repeat(at, chunk, echo, lasting=not own)
+            self._repeat(at, chunk, echo, lasting=voice.speaker != self._owner)
         self.notes.append(
-            "a moment only repeats what was recalled: it goes into the memory it came from" if own
+            "a moment only repeats what was recalled: it goes into the memory it came from" if voice.speaker == self._owner
             else "a moment only repeats what was said before: it goes into the memory of that"
         )  # fmt: skip
         return True
 
-    def _place_near(self, at: int, chunk: Chunk, entry: LedgerEntry, found: _Found, vector: Vectors) -> bool:
+    def _place_near(self, at: int, chunk: Chunk, entry: LedgerEntry, found: Found, vector: Vectors) -> bool:
         same = [
             (cosine, -held.seq, held)
             for held in found.near
             if one_occasion(entry, held)
-            and (cosine := self._sameness(chunk, held, _cosine(vector, found.vectors.get(held.id)))) is not None
+            and (cosine := self._sameness(chunk, held, vector, _row(found.vectors.get(held.id)))) is not None
         ]
         if same:
             self._join(at, chunk, max(same)[2])
             self.notes.append("a moment tells what an older memory tells: the two became one")
             return True
         for other, (held, row) in self._new.items():
-            if one_occasion(entry, held) and self._sameness(chunk, held, float(np.vecdot(vector, row))) is not None:
+            if one_occasion(entry, held) and self._sameness(chunk, held, vector, row) is not None:
                 self._fold(other, chunk)
                 self.slots[at] = None
                 self.notes.append("two moments of the reply tell the same: they became one")
@@ -176,22 +129,14 @@ class _Merging:
         assert chunk is not None
         return chunk
 
-    def _like(self, at: int, chunk: Chunk, sources: Sequence[BufferEntry]) -> LedgerEntry:
-        """A chunk as the entry that it would become."""
-        first, last = event_span(sources)
-        return LedgerEntry(
-            id=f"new-{at}", seq=_AFTER_ALL + at, owner_id=self._owner, timestamp=first.timestamp, ended=last.timestamp,
-            location_id=event_place(sources), involved_entity_ids=chunk.involved_entity_ids, content=chunk.content, quotes=chunk.quotes,
-            importance=chunk.importance, mode=event_mode(sources),
-        )
-
-    def _sameness(self, a: Telling, b: Telling, cosine: float | None) -> float | None:
-        """How near two accounts are that count as one; None for two that do not."""
-        if not same_people(a, b) or not says_the_same(a, b):
+    def _sameness(self, a: Telling, b: Telling, vector: Vectors, other: Vectors | None) -> float | None:
+        """How near two accounts are that count as one; None for two that do not. What most differ in is looked at first."""
+        if at_odds(a, b) or not same_people(a, b) or not says_the_same(a, b):
             return None
+        cosine = float(np.vecdot(vector, other)) if other is not None and other.shape == vector.shape else None
         if same_words(a, b):
             return 1.0 if cosine is None else max(cosine, self._threshold)
-        return cosine if cosine is not None and cosine >= self._threshold and not at_odds(a, b) else None
+        return cosine if cosine is not None and cosine >= self._threshold else None
 
     def _repeat(self, at: int, chunk: Chunk, entry: LedgerEntry, *, lasting: bool = False) -> None:
         """The chunk brings its sources to a memory and perhaps more weight, nothing else. `lasting`: they are part of its event."""
@@ -250,23 +195,5 @@ def _both(held: LedgerEntry | Chunk, chunk: Chunk) -> dict[str, object]:
     }
 
 
-def _look(
-    conn: sqlite3.Connection, store: Store, owner: EntityId, chunk: Chunk, events: Mapping[BufferId, BufferEntry], model: str
-) -> _Found:
-    near = _by_words(conn, store, owner, plain(chunk.content, chunk.quotes), _NEAREST)
-    sources = [events[source] for source in chunk.source_ids]
-    lines = [line for entry in sources for line in sentences(entry.intent.text)] if voice_of(sources, owner) else []
-    recited: dict[LedgerId, None] = {}
-    for line in dict.fromkeys(lines) if len(lines) <= _SENTENCES else ():
-        recited |= dict.fromkeys(_by_words(conn, store, owner, bare(line), _RECITED))
-    return _Found(store.ledger.get(conn, near), store.embeddings.of_entries(conn, near, model), store.ledger.get(conn, recited))
-
-
-def _by_words(conn: sqlite3.Connection, store: Store, owner: EntityId, text: str, most: int) -> list[LedgerId]:
-    return [key for key, _ in store.ledger.by_words(conn, owner, plain_query(text).terms, most)]
-
-
-def _cosine(vector: Vectors, blob: bytes | None) -> float | None:
-    """None when the memory has no vector that could be compared."""
-    held = from_bytes(blob) if blob is not None else None
-    return float(np.vecdot(vector, held)) if held is not None and held.shape == vector.shape else None
+def _row(blob: bytes | None) -> Vectors | None:
+    return from_bytes(blob) if blob is not None else None

@@ -10,6 +10,7 @@ from engine.llm.protocol import Embedder, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.memory.embedding import TextVectors
+from engine.memory.handoff.finding import Found, Newcomer, find, newcomers
 from engine.memory.handoff.merging import merged
 from engine.memory.handoff.selection import Brief, Selection, select
 from engine.memory.handoff.slicing import Slice, first_slice
@@ -240,18 +241,23 @@ class Proposer:
         store = self._store
         taken = frozenset(chunk.updates for chunk in beside if chunk.updates)
 
-        def read(conn: sqlite3.Connection) -> list[Chunk]:
-            found = store.ledger.holding(conn, [entry.id for entry in decided])
-            holding = {source: key for source, key in found.items() if key not in taken}
+        events = {entry.id: entry for entry in decided}
+
+        def read(conn: sqlite3.Connection) -> tuple[list[Chunk], list[Newcomer], list[Found]]:
+            held = store.ledger.holding(conn, events)
+            holding = {source: key for source, key in held.items() if key not in taken}
             entries = {entry.id: entry for entry in store.ledger.get(conn, sorted(set(holding.values())))}
             sources = {key: store.ledger.sources(conn, key) for key in entries}
-            order = {entry.id: index for index, entry in enumerate(decided)}
-            return with_updates(chunks, holding, entries, sources, order)
+            order = {key: index for index, key in enumerate(events)}
+            going_on = with_updates(chunks, holding, entries, sources, order)
+            fresh = newcomers(owner, going_on, events)
+            return going_on, fresh, find(conn, store, world, fresh, vectors.model)
 
-        found = await merged(store, world, owner, await store.db.read(read), decided, vectors, taken)
+        going_on, fresh, found = await store.db.read(read)
+        merge = await merged(world, owner, going_on, events, fresh, found, vectors, taken)
         pinned = sum(len(chunk.source_ids) for chunk in beside if chunk.retain)
-        settled, notes = let_go(found.chunks, self._policy.max_entries - pinned)
-        return settled, [*found.notes, *notes]
+        settled, notes = let_go(merge.chunks, self._policy.max_entries - pinned)
+        return settled, [*merge.notes, *notes]
 
 
 def brief_of(world: World, piece: Slice) -> Brief:

@@ -1,0 +1,187 @@
+"""What a ledger holds that may tell the same as new chunks: all that is read before it is judged (DESIGN 7).
+
+Candidates come from the word index, so that the cost does not grow with the ledger. Most chunks tell news: what cannot tell the same is
+left out by its stems alone, before it is read whole, and of what was said no more is looked up than shows that it is news.
+"""
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from engine.memory.handoff.commit import event_mode, event_place, event_span
+from engine.memory.handoff.echoes import (
+    Sentence,
+    Voice,
+    beyond_telling,
+    called,
+    can_tell,
+    has_to_be_told,
+    sentence_of,
+    tale,
+    tells,
+    voice_of,
+)
+from engine.memory.recall.query import plain_query
+from engine.memory.text import bare, plain
+from engine.memory.wording import content, sentences
+from engine.records.base import BufferId, EntityId, LedgerId
+from engine.records.memory import BufferEntry, Chunk, LedgerEntry
+from engine.records.tokens import referred
+from engine.records.world import World
+from engine.storage.ledger import Wording
+from engine.storage.store import Store
+from engine.world.clock import day_number
+
+_NEAREST = 20
+"""Memories that the word index may find for one chunk: what tells the same stands in front."""
+_RECITED = 8
+"""Memories that it may find for one sentence that was said."""
+_WIDE = 64
+"""Memories that are looked through, by their stems, for one that tells a sentence: the nearest may be of others or of long ago."""
+_SENTENCES = 24
+"""Sentences of what was said that are looked up; more is no retelling."""
+_STILL_SAID = timedelta(hours=24)
+"""Words said again within this time are not said anew."""
+_AFTER_ALL = 1 << 40
+"""Place in the order of writing of what is not written yet."""
+
+
+class Newcomer(NamedTuple):
+    """A chunk that goes on with no memory."""
+
+    at: int
+    """Its place among the chunks."""
+    entry: LedgerEntry
+    """What it would become."""
+    sources: Sequence[BufferEntry]
+    voice: Voice | None
+    """Whose words its sources are, when they are the words of one."""
+
+
+class Found(NamedTuple):
+    """What the ledger holds that may tell the same as a newcomer."""
+
+    near: Sequence[LedgerEntry]
+    """Nearest first by words."""
+    vectors: Mapping[LedgerId, bytes]
+    """Of those."""
+    recited: Sequence[LedgerEntry] | None
+    """What may say what was said. None when that is news, whatever the ledger and the chunks before this one hold."""
+
+
+def newcomers(owner: EntityId, chunks: Sequence[Chunk], events: Mapping[BufferId, BufferEntry]) -> list[Newcomer]:
+    """The chunks of a proposal that go on with no memory. `events` are what it decides on. Pure."""
+    found: list[Newcomer] = []
+    for at, chunk in enumerate(chunks):
+        if chunk.updates is None:
+            sources = [events[source] for source in chunk.source_ids]
+            found.append(Newcomer(at, _entry(at, owner, chunk, sources), sources, voice_of(sources, owner)))
+    return found
+
+
+def find(conn: sqlite3.Connection, store: Store, world: World, fresh: Sequence[Newcomer], model: str) -> list[Found]:
+    """What may tell the same as each of some newcomers, with vectors of embedder `model`. Only reads."""
+    found: list[Found] = []
+    for number, one in enumerate(fresh):
+        entry, terms = one.entry, plain_query(plain(one.entry.content, one.entry.quotes)).terms
+        scored = store.ledger.by_words(conn, entry.owner_id, terms, _NEAREST if one.voice is None else _WIDE)
+        held = store.ledger.wordings(conn, [key for key, _ in scored])
+        recited: list[LedgerEntry] | None = None
+        if one.voice is not None:
+            earlier = [other.entry for other in fresh[:number] if other.voice == one.voice]
+            recited = _Recited(conn, store, world, one, one.voice, earlier).find(held, terms)
+        stems = content(entry.content)
+        words = {key: content(wording.content) for key, wording in list(held.items())[:_NEAREST]}
+        near = [key for key, other in words.items() if stems <= other or other <= stems]  # all others are at odds
+        found.append(Found(store.ledger.get(conn, near), store.embeddings.of_entries(conn, near, model), recited))
+    return found
+
+
+def one_occasion(a: LedgerEntry, b: LedgerEntry) -> bool:
+    """Whether two accounts in the same words can be of one occasion.
+
+    A deed is done again on another day or in another place: paying Tom three coins on two days is two events. Words said or thought
+    again within a day, by the same to the same, are no second saying of them, wherever that was.
+    """
+    if a.mode != b.mode:
+        return False
+    if a.mode == "done":
+        together = a.location_id == b.location_id or None in (a.location_id, b.location_id)
+        return together and day_number(a.timestamp) <= day_number(b.ended) and day_number(b.timestamp) <= day_number(a.ended)
+    return a.timestamp - b.ended < _STILL_SAID and b.timestamp - a.ended < _STILL_SAID
+
+
+def _entry(at: int, owner: EntityId, chunk: Chunk, sources: Sequence[BufferEntry]) -> LedgerEntry:
+    first, last = event_span(sources)
+    return LedgerEntry(
+        id=f"new-{at}", seq=_AFTER_ALL + at, owner_id=owner, timestamp=first.timestamp, ended=last.timestamp,
+        location_id=event_place(sources), involved_entity_ids=chunk.involved_entity_ids, content=chunk.content, quotes=chunk.quotes,
+        importance=chunk.importance, mode=event_mode(sources),
+    )
+
+
+class _Recited(NamedTuple):
+    """The search for what may tell what one said. `earlier` are the chunks before this one with words of the same."""
+
+    conn: sqlite3.Connection
+    store: Store
+    world: World
+    one: Newcomer
+    voice: Voice
+    earlier: Sequence[LedgerEntry]
+
+    def find(self, near: Mapping[LedgerId, Wording], asked: Collection[str]) -> list[LedgerEntry] | None:
+        """The memories that may tell it. Sentences are looked up until one has to be told and nothing tells it: then all is news,
+        whatever became of the others, and there is None.
+
+        `near` are the memories nearest to the chunk, found by the words `asked`: what it quotes needs no search of its own for that.
+        The longest sentence says most, and is looked up first.
+        """
+        lines = [(line, entry.intent.targets) for entry in self.one.sources for line in sentences(entry.intent.text)]
+        if len(lines) > _SENTENCES:
+            return []
+        known, words = self._known(near), set(asked)
+        terms = {line: plain_query(bare(line)).terms for line, _ in lines}
+        for line, targets in lines:
+            covered = len(words) <= 2 * len(terms[line]) and words.issuperset(terms[line])
+            if covered and self._is_news(sentence_of(line, targets, known), near, known):
+                return None
+        said = [(line, sentence_of(line, targets, known)) for line, targets in lines]
+        if any(beyond_telling(sentence) for _, sentence in said):
+            return None
+        stems = {line: len(sentence.stems) for line, sentence in said}
+        found: dict[LedgerId, Wording] = {}
+        for text in sorted(stems, key=lambda line: -stems[line]):
+            scored = self.store.ledger.by_words(self.conn, self.voice.owner, terms[text], _WIDE)
+            held = self.store.ledger.wordings(self.conn, [key for key, _ in scored])
+            known = self._known(held)
+            if any(self._is_news(sentence_of(line, targets, known), held, known) for line, targets in lines if line == text):
+                return None
+            found |= dict(list(held.items())[:_RECITED])
+        known = self._known(found)
+        return self._able(found, [sentence_of(line, targets, known) for line, targets in lines])
+
+    def _known(self, held: Mapping[LedgerId, Wording]) -> dict[str, EntityId]:
+        """The owner's names for all who are told of."""
+        others = {who for one in held.values() for who in (*one.involved, *referred(one.content))}
+        others |= {who for entry in self.earlier for who in (*entry.involved_entity_ids, *referred(entry.content))}
+        return called(self.world, self.voice, self.one.sources, others)
+
+    def _is_news(self, sentence: Sentence, held: Mapping[LedgerId, Wording], known: Mapping[str, EntityId]) -> bool:
+        """Whether a sentence has to be told and neither a memory nor an earlier chunk tells it."""
+        if not has_to_be_told(sentence):
+            return False
+        earlier = [entry for entry in self.earlier if can_tell(plain(entry.content, entry.quotes), sentence)]
+        return not any(tells(tale(entry, known), sentence, self.voice) for entry in (*self._able(held, [sentence]), *earlier))
+
+    def _able(self, held: Mapping[LedgerId, Wording], said: Sequence[Sentence]) -> list[LedgerEntry]:
+        """Of some memories those that can tell any of the sentences. Of others only what they said themselves, lately, counts."""
+        able = [key for key, wording in held.items() if any(can_tell(wording.plain, sentence) for sentence in said)]
+        entries = self.store.ledger.get(self.conn, able)
+        if self.voice.speaker == self.voice.owner:
+            return entries
+        return [
+            entry for entry in entries
+            if entry.mode == "said" and self.voice.speaker in entry.involved_entity_ids and one_occasion(self.one.entry, entry)
+        ]
