@@ -3,11 +3,12 @@
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from engine.records.base import BufferId, EntityId, LedgerId, RunId
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import ArchivedEntry, BufferEntry, Fate, Grasp, NewBufferEntry, Pin
-from engine.storage.numbers import next_number
+from engine.storage.numbers import next_numbers
 from engine.storage.rows import Row, marks, time_text
 
 _COLUMNS = "seq, id, owner_id, timestamp, location_id, round, intent_json, outcome_json, grasp, pinned"
@@ -48,33 +49,37 @@ class BufferRepository:
 
     def add(self, conn: sqlite3.Connection, entry: NewBufferEntry) -> BufferEntry:
         """Write an entry and give it its id and place in the order of writing."""
-        seq, key = next_number(conn, "buf")
-        conn.execute(
+        [kept] = self.add_all(conn, [entry])
+        return kept
+
+    def add_all(self, conn: sqlite3.Connection, entries: Sequence[NewBufferEntry]) -> list[BufferEntry]:
+        """Write entries in this order: one event that many perceive costs little more than for one."""
+        if not entries:
+            return []
+        numbers, made = next_numbers(conn, "buf", len(entries)), dict[int, str]()
+        conn.executemany(
             _ADD,
-            (
-                seq,
-                key,
-                entry.owner_id,
-                time_text(entry.timestamp),
-                entry.location_id,
-                entry.round,
-                entry.intent.type,
-                entry.intent.model_dump_json(),
-                entry.outcome.model_dump_json() if entry.outcome else None,
-                entry.grasp,
-                entry.pinned,
-            ),
+            [
+                (
+                    seq, key, entry.owner_id, time_text(entry.timestamp), entry.location_id, entry.round, entry.intent.type,
+                    _json(entry.intent, made), _json(entry.outcome, made) if entry.outcome else None, entry.grasp, entry.pinned,
+                )
+                for (seq, key), entry in zip(numbers, entries, strict=True)
+            ],
         )
-        return BufferEntry(id=key, seq=seq, **{name: getattr(entry, name) for name in NewBufferEntry.model_fields})
+        return [
+            BufferEntry(id=key, seq=seq, **{name: getattr(entry, name) for name in NewBufferEntry.model_fields})
+            for (seq, key), entry in zip(numbers, entries, strict=True)
+        ]
 
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId) -> list[BufferEntry]:
         """The buffer of one entity, chronological."""
-        return [_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
+        return [_known_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
 
     def latest(self, conn: sqlite3.Connection, owner: EntityId, grasp: Grasp) -> BufferEntry | None:
         """The newest entry in the buffer of one entity that was perceived like this, if any."""
         rows = conn.execute(_LATEST, (owner, grasp)).fetchall()
-        return _entry(rows[0]) if rows else None
+        return _known_entry(rows[0]) if rows else None
 
     def count(self, conn: sqlite3.Connection, owner: EntityId) -> int:
         """How many entries an entity's buffer holds."""
@@ -139,6 +144,11 @@ class BufferRepository:
             raise KeyError(key)
 
 
+def _json(value: Intent | Outcome, made: dict[int, str]) -> str:
+    """A record as JSON, which is made once for all rows of a batch that hold that very record. The batch keeps the records alive."""
+    return made.get(id(value)) or made.setdefault(id(value), value.model_dump_json())
+
+
 def _archived(row: Row) -> ArchivedEntry:
     return ArchivedEntry(entry=_entry(row[:10]), fate=row[10], run_id=row[11], ledger_id=row[12])
 
@@ -153,9 +163,19 @@ def _entry(row: Row) -> BufferEntry:
             "timestamp": datetime.fromisoformat(timestamp),
             "location_id": location,
             "round": number,
-            "intent": Intent.model_validate_json(intent),
+            "intent": _intent(intent),
             "outcome": Outcome.model_validate_json(outcome) if outcome is not None else None,
             "grasp": grasp,
             "pinned": pinned,
         }
     )
+
+
+_known_entry = lru_cache(maxsize=8192)(_entry)
+"""Buffers are read at each beat, and few of their rows are new. Entries are values, so that the same row may give the same one."""
+
+
+@lru_cache(maxsize=2048)
+def _intent(text: str) -> Intent:
+    """An event from its JSON. Those who perceived it alike share it."""
+    return Intent.model_validate_json(text)

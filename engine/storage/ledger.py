@@ -105,7 +105,7 @@ class LedgerRepository:
         found: dict[LedgerId, LedgerEntry] = {}
         for start in range(0, len(wanted), _BATCH):
             batch = wanted[start : start + _BATCH]
-            found.update((row[1], ledger_entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
+            found.update((row[1], _known_entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
         return [found[key] for key in wanted if key in found]
 
     def wordings(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> dict[LedgerId, Wording]:
@@ -220,3 +220,7 @@ def ledger_entry(row: Row) -> LedgerEntry:
             "created_round": created,
         }
     )
+
+
+_known_entry = lru_cache(maxsize=4096)(ledger_entry)
+"""What comes to mind at one beat mostly comes to mind at the next. Entries are values, so that the same row may give the same one."""

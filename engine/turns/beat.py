@@ -90,11 +90,12 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
         store.story.add_happening(
             conn, beat_id, number, happening.at, happening.place, verdict.intent, verdict.outcome
         )
-        entries = [
-            store.buffer.add(conn, _entry(happening, viewer, grasp, number))
+        heard = [
+            _entry(happening, viewer, grasp, number)
             for viewer, grasp in happening.witnesses
             if grasp != "faint" or not _murmuring(store, conn, viewer, happening)
         ]
+        entries = store.buffer.add_all(conn, heard)
         events.append(
             Happened(
                 round=number, now=happening.at, place=happening.place, intent=verdict.intent, outcome=verdict.outcome,

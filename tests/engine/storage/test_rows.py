@@ -2,6 +2,7 @@
 
 import sqlite3
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import SaveError
-from engine.records.memory import NewAliasChange, NewBufferEntry
+from engine.records.memory import BufferEntry, NewAliasChange, NewBufferEntry, Pin
 from engine.records.world import Attribute, Entity, Place
 from engine.storage.rows import attributes_text, list_text, mapping_text, text_attributes, text_list, text_mapping
 from engine.storage.store import Store
@@ -325,6 +326,35 @@ def test_any_text_survives_the_columns(values: list[str], mapping: dict[str, str
     assert list(text_list(list_text(values))) == values
     assert list(text_mapping(mapping_text(mapping)).items()) == list(mapping.items())
     assert text_attributes(attributes_text(known)) == known
+
+
+async def test_entries_written_together_are_what_they_are_one_by_one(store: Store, samples: "Samples") -> None:
+    shared = samples.event(kind="action")  # one event in several minds
+    events = [shared, samples.event(minutes=1), shared.model_copy(update={"owner_id": "mira", "outcome": None}), samples.event(minutes=1)]
+
+    def both(conn: sqlite3.Connection) -> tuple[list[BufferEntry], list[BufferEntry]]:
+        single = [store.buffer.add(conn, event) for event in events]
+        return single, store.buffer.add_all(conn, events)
+
+    single, together = await store.db.write(both)
+    assert [new(entry) for entry in together] == events
+    numbers = [entry.seq for entry in (*single, *together)]
+    assert numbers == list(range(numbers[0], numbers[0] + 8))
+    assert [entry.id for entry in together] == [f"buf-{entry.seq:06d}" for entry in together]
+    assert await store.db.read(lambda c: store.buffer.find(c, [entry.id for entry in together])) == sorted(
+        together, key=lambda entry: (entry.timestamp, entry.seq)
+    )
+    assert await store.db.write(lambda c: store.buffer.add_all(c, [])) == []
+    assert (await store.db.write(lambda c: store.buffer.add(c, shared))).seq == numbers[-1] + 1
+
+
+async def test_a_row_that_changed_is_read_as_it_is_now(store: Store, samples: "Samples") -> None:
+    entry = await store.db.write(lambda c: store.buffer.add(c, samples.event()))
+    pins: tuple[Pin, ...] = ("hand", "none", "model")
+    for pin in pins:
+        await store.db.write(partial(store.buffer.set_pin, key=entry.id, pin=pin))
+        held = await store.db.read(lambda c: store.buffer.of_owner(c, "bob"))
+        assert [one.pinned for one in held if one.id == entry.id] == [pin]
 
 
 async def test_ids_are_not_given_twice_and_come_back_after_a_rollback(store: Store, samples: "Samples") -> None:
