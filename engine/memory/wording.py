@@ -60,6 +60,11 @@ _IRREGULAR: Mapping[str, str] = {
 }  # fmt: skip
 """Forms that a stemmer cannot bring together."""
 
+_CHANGED = frozenset(stem(base) for base in _IRREGULAR.values())
+"""Stems of which some forms begin otherwise."""
+_KEPT = 6
+"""Letters from which a stem may differ from its words in the last two, and not only in the last."""
+
 _EITHER_OR: tuple[Mapping[str, str], ...] = (
     {"up": "up", "upwards": "up", "down": "down", "downwards": "down"},
     {"in": "in", "into": "in", "inside": "in", "out": "out", "outside": "out"},
@@ -139,6 +144,13 @@ def _either_or(text: str) -> tuple[frozenset[str], ...]:
 def opposed(a: str, b: str) -> bool:
     """Whether two texts use different ones of words that exclude each other: up and down, to and from, who and why."""
     return any(one and other and one.isdisjoint(other) for one, other in zip(_either_or(a), _either_or(b), strict=True))
+
+
+@lru_cache(maxsize=1024)
+def beginnings(stems: frozenset[str]) -> tuple[str, ...]:
+    """For each of these stems letters that stand in every text with a word of it, case folded; none for a stem whose forms differ."""
+    plain = (one for one in stems if one not in _CHANGED and "'" not in one)
+    return tuple(one[: -2 if len(one) >= _KEPT else -1] for one in plain)
 
 
 def sentences(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from engine.memory.text import bare
-from engine.memory.wording import content, held_by, in_order, names, negations, numbers, opposed, sentences
+from engine.memory.wording import beginnings, content, held_by, in_order, names, negations, numbers, opposed, sentences
 from engine.mind.aliases import tokenize, vocabulary
 from engine.prompts.handoff import own_name
 from engine.records.base import EntityId
@@ -149,11 +149,17 @@ def sentence_of(line: str, targets: Iterable[EntityId], known: Mapping[str, Enti
 
 
 def can_tell(text: str, sentence: Sentence) -> bool:
-    """Whether a memory, as `plain` gives it, holds words enough to tell a sentence: a look at stems, before the names in it are found.
-    None that fails this passes the closer look."""
+    """Whether a memory, as `plain` gives it, holds words enough to tell a sentence: a look at letters, then at stems, before the names
+    in it are found. None that fails this passes the closer look."""
     stems = sentence.stems
     if len(stems) < _LEAST or (sentence.asks and "?" not in text):
         return False
+    letters, left = text.casefold(), len(stems)
+    for beginning in beginnings(stems):  # most texts fail here, and need not be taken apart
+        if beginning not in letters:
+            left -= 1
+            if left + len(stems & _ENDINGS) < _SHARE * len(stems):
+                return False
     return (len(stems & content(text)) + len(stems & _ENDINGS)) / len(stems) >= _SHARE
 
 

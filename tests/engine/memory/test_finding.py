@@ -10,8 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.memory.handoff.echoes import Voice, beyond_telling, can_tell, echoed, has_to_be_told, sentence_of, tale, tells
-from engine.memory.recall.backfill import backfill
+from engine.memory.reembedding import embed_missing
 from engine.memory.text import plain
+from engine.memory.wording import beginnings, content
 from engine.records.memory import LedgerEntry, NewLedgerEntry
 from tests.engine.memory.test_merging import ECHOES, HOUR, TOLD, hand_over
 
@@ -65,6 +66,23 @@ def test_the_look_at_stems_lets_an_echo_pass(inn: Inn) -> None:
     assert not can_tell(plain(TOLD, ()), sentence_of(ECHOES[0].replace(".", "?"), (), KNOWN))
 
 
+FORMS = (
+    "hid", "hidden", "hiding", "hides", "carry", "carries", "carried", "carrying", "quarrel", "quarrelled", "relation", "relational",
+    "relate", "possible", "possibility", "possibly", "hope", "hopeful", "hopefully", "hopefulness", "city", "cities", "bury", "buried",
+    "nation", "national", "realize", "realization", "active", "activity", "creator", "create", "sand", "sandy", "ring", "rang", "nobly",
+    "noble", "horses", "horse's", "agreed", "agreement", "Stra\u00dfe", "\u00c9lan", "o'brien", "mills", "sensible", "sensibility",
+    "dying", "flies", "hopped",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", FORMS)
+def test_the_beginning_of_a_stem_stands_in_all_forms_of_it(word: str) -> None:
+    assert all(beginning in word.casefold() for beginning in beginnings(content(word)))
+    for other in FORMS:
+        if content(other) == content(word):
+            assert all(beginning in other.casefold() for beginning in beginnings(content(word)))
+
+
 class Counted:
     """How often the word index is asked."""
 
@@ -102,7 +120,7 @@ async def test_an_echo_is_found_among_many_who_tell_nearly_the_same(desk: Desk, 
     await desk.remember(
         [desk.inn.memory(f"{{{{e:en_smith}}}} hid {n + 4} silver lanterns under the steps of the quay.", 50 - n) for n in range(crowd)]
     )
-    await backfill(desk.store, desk.embedder, "en_bryn")
+    await embed_missing(desk.store, desk.embedder)
     event = desk.inn.said(f"{first} {then}", HOUR, by="en_bryn", to=("en_stranger",))
     run = await hand_over(desk, [event], wire.chunk(["M1"], "P1 spoke of the lantern.", quotes=[first]))
     assert (run.added, len(await desk.ledger())) == (0, crowd + 1)
