@@ -16,6 +16,11 @@ def bare(text: str) -> str:
     return " ".join(_MARKED.sub(" ", substitute(text.replace(_MARK, " "), lambda _: _MARK)).split())
 
 
+@lru_cache(maxsize=8192)
+def _plain(content: str, quotes: tuple[str, ...]) -> str:
+    return " ".join(part for part in (bare(content), *(" ".join(quote.split()) for quote in quotes)) if part)
+
+
 def plain(content: str, quotes: Sequence[str]) -> str:
     """A memory as it is embedded and indexed by words: content and quotes. Who is involved is matched by id, not by name."""
-    return " ".join(part for part in (bare(content), *(" ".join(quote.split()) for quote in quotes)) if part)
+    return _plain(content, tuple(quotes))

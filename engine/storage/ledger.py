@@ -150,13 +150,13 @@ class LedgerRepository:
 
     def structural(
         self, conn: sqlite3.Connection, owner: EntityId, place: PlaceId | None, focus: Sequence[EntityId], limit: int
-    ) -> list[LedgerId]:
-        """Newest entries of `owner` that happened in `place`, involve somebody in `focus` or have importance 8 or more.
+    ) -> list[int]:
+        """Newest entries of `owner`, by `seq`, that happened in `place`, involve somebody in `focus` or have importance 8 or more.
 
         Newest first. Costs as many index steps as `limit` allows, whatever the size of the ledger.
         """
         sql, values = ledger_search.structural_query(owner, place, focus, limit)
-        return [key for (key,) in conn.execute(sql, values)]
+        return [seq for (seq,) in conn.execute(sql, values)]
 
     def by_words(self, conn: sqlite3.Connection, owner: EntityId, terms: Sequence[str], limit: int) -> list[tuple[LedgerId, float]]:
         """Entries of `owner` that hold one of the rarest of the terms or another form of it, with their scores above 0, best first.
@@ -164,6 +164,10 @@ class LedgerRepository:
         A term is literal text, not a query. Punctuation parts words, and a term of several words is found as a phrase.
         """
         return ledger_words.search(conn, owner, terms, limit)
+
+    def numbers_by_words(self, conn: sqlite3.Connection, owner: EntityId, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """As `by_words`, by `seq`: for who holds the ledger's rows in memory."""
+        return ledger_words.numbers(conn, owner, terms, limit)
 
     def settle(self, conn: sqlite3.Connection) -> None:
         """Put the word index in one piece, after many entries were written at once: a search then costs a third. Takes about 2 ms
@@ -222,5 +226,5 @@ def ledger_entry(row: Row) -> LedgerEntry:
     )
 
 
-_known_entry = lru_cache(maxsize=4096)(ledger_entry)
+_known_entry = lru_cache(maxsize=8192)(ledger_entry)
 """What comes to mind at one beat mostly comes to mind at the next. Entries are values, so that the same row may give the same one."""

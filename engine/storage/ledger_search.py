@@ -15,13 +15,7 @@ _INVOLVING = _ARM % (
     "entry_seq",
 )
 _IMPORTANT = _ARM % ("timestamp, seq", f"ledger_entries WHERE owner_id = ? AND importance >= {IMPORTANT}", "seq")
-_UNION = """
-SELECT entry.id FROM (
-    SELECT timestamp, seq FROM (SELECT * FROM (%s) LIMIT -1) ORDER BY timestamp DESC, seq DESC LIMIT ?
-) AS found
-CROSS JOIN ledger_entries AS entry ON entry.seq = found.seq
-ORDER BY found.timestamp DESC, found.seq DESC
-"""
+_UNION = "SELECT seq FROM (SELECT * FROM (%s) LIMIT -1) ORDER BY timestamp DESC, seq DESC LIMIT ?"
 
 
 def structural_query(

@@ -33,7 +33,14 @@ _BATCH = 400
 
 
 def search(conn: sqlite3.Connection, owner: EntityId, terms: Iterable[str], limit: int) -> list[tuple[LedgerId, float]]:
-    """The owner's entries that hold the rarest of the terms, with their scores, best first; of equals the newer first.
+    """As `numbers`, with ids."""
+    best = numbers(conn, owner, terms, limit)
+    ids = _ids(conn, [seq for seq, _ in best])
+    return [(ids[seq], score) for seq, score in best]
+
+
+def numbers(conn: sqlite3.Connection, owner: EntityId, terms: Iterable[str], limit: int) -> list[tuple[int, float]]:
+    """The owner's entries that hold the rarest of the terms, by `seq`, with their scores, best first; of equals the newer first.
 
     An entry's score is the sum of the rarity of the terms in it: BM25 without how often a term stands in one entry and how long the
     entry is. Entries are a few sentences, and both lower what is found (evidence among the first ten of LoCoMo's turns, with the
@@ -53,9 +60,7 @@ def search(conn: sqlite3.Connection, owner: EntityId, terms: Iterable[str], limi
     if not found:
         return []
     [(size,)] = conn.execute(SIZE, (owner, SIZED)).fetchall()
-    best = _best(found, size, limit)
-    ids = _ids(conn, [seq for seq, _ in best])
-    return [(ids[seq], score) for seq, score in best]
+    return _best(found, size, limit)
 
 
 def _best(found: Iterable[tuple[int, str]], size: int, limit: int) -> list[tuple[int, float]]:

@@ -181,13 +181,14 @@ async def test_the_sql_of_a_recall_over_many_owners(tmp_path: Path, capsys: pyte
         place, focus = f"pl_{chance.randrange(PLACES)}", [f"en_{chance.randrange(PEOPLE)}" for _ in range(3)]
         started = process_time()
         structural = repository.structural(conn, owner, place, focus, 100)
-        words = repository.by_words(conn, owner, terms, 100)
-        found = repository.get(conn, [*structural[:18], *(key for key, _ in words[:18])])
+        words = repository.numbers_by_words(conn, owner, terms, 100)
+        found = repository.get(conn, [f"led-{seq:06d}" for seq in (*structural[:18], *(seq for seq, _ in words[:18]))])
         for entry in found:
             repository.sources(conn, entry.id)
         took = (process_time() - started) * 1000
         assert structural
         assert words
+        assert found
         return took
 
     try:

@@ -14,9 +14,12 @@ def thirds(structural: Sequence[int], words: Sequence[int], meaning: Sequence[in
     while len(chosen) < pool:
         before = len(chosen)
         for queue in queues:
-            row = next((row for row in queue if row not in chosen), None)
-            if row is not None and len(chosen) < pool:
-                chosen[row] = None
+            for row in queue:
+                if row not in chosen:
+                    chosen[row] = None
+                    break
+            if len(chosen) == pool:
+                break
         if len(chosen) == before:
             break
     for row in newest:

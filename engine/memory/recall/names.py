@@ -4,9 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 
 from engine.llm.stems import STOP_WORDS
-from engine.mind.aliases import is_name, tokenize, vocabulary
+from engine.mind.aliases import is_name, own_name, tokenize, vocabulary
 from engine.mind.wordlists import COMMON, TITLES
-from engine.prompts.handoff import own_name
 from engine.records.base import EntityId
 from engine.records.tokens import referred
 from engine.records.world import World

@@ -115,8 +115,9 @@ class LedgerTier:
     def _ranked(self, vectors: OwnerVectors, reading: Reading, dense: Vectors | None, asked: Asked) -> Pool:
         policy = self.policy
         meaning = vectors.nearest(dense, policy.pool) if dense is not None else []
-        words = {row: value for key, value in reading.words for row in vectors.rows([key])}
-        structural = vectors.rows(reading.structural)
+        words = dict(zip(vectors.rows([seq for seq, _ in reading.words]), (value for _, value in reading.words), strict=True))
+        words.pop(-1, None)
+        structural = [row for row in vectors.rows(reading.structural) if row >= 0]
         if asked.by_person and dense is not None:
             structural = structural[: policy.pool // _OF_QUESTION]
         rows = thirds(structural, list(words), meaning, vectors.newest(policy.pool), policy.pool)

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from engine.llm.stems import STOP_WORDS
 from engine.memory.recall.names import marked, tidy
 from engine.memory.text import bare
-from engine.mind.aliases import is_name, names_for, resolve_alias
-from engine.prompts.handoff import own_name
+from engine.mind.aliases import is_name, names_for, own_name, resolve_alias
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry
 from engine.records.tokens import referred

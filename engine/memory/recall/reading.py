@@ -40,8 +40,10 @@ class Reading(NamedTuple):
     fresh: OwnerVectors | None
     """The whole matrix, when nothing of it was known."""
     news: News | None
-    structural: list[LedgerId]
-    words: list[tuple[LedgerId, float]]
+    structural: list[int]
+    """By `seq`."""
+    words: list[tuple[int, float]]
+    """By `seq`, with scores, best first."""
 
 
 def known_of(vectors: OwnerVectors | None) -> Known | None:
@@ -59,7 +61,7 @@ def read(
     news = _news(conn, store, embedder, owner, known) if known else None
     fresh = _whole(conn, store, embedder, owner) if news is None else None
     structural = store.ledger.structural(conn, owner, place, focus, pool)
-    return Reading(fresh, news, structural, store.ledger.by_words(conn, owner, query.terms, pool))
+    return Reading(fresh, news, structural, store.ledger.numbers_by_words(conn, owner, query.terms, pool))
 
 
 def take_in(vectors: OwnerVectors, news: News) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 
@@ -19,10 +20,13 @@ class Ranked:
     """Scored candidates of one recall: rows best first, and each row's scores."""
 
     def __init__(self, rows: Sequence[int], scores: Scores) -> None:
-        best = scores.best_first()
-        self.rows = [rows[index] for index in best.tolist()]
-        self._parts = [getattr(scores, name)[best].tolist() for name in ("total", *PARTS)]
+        self._scores, self._best = scores, scores.best_first()
+        self.rows = [rows[index] for index in self._best.tolist()]
         self._index = {row: index for index, row in enumerate(self.rows)}
+
+    @cached_property
+    def _parts(self) -> list[list[float]]:
+        return [getattr(self._scores, name)[self._best].tolist() for name in ("total", *PARTS)]
 
     def place(self, row: int) -> int:
         """Place of a row in the ranking from 1; 0 for a row that was no candidate."""

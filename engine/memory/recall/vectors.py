@@ -110,9 +110,14 @@ class OwnerVectors:
         """The oldest entries that have no vector yet."""
         return [self.ids[row] for row in np.flatnonzero(~self._known.values)[:limit]]
 
-    def rows(self, ids: Iterable[LedgerId]) -> list[int]:
-        """Rows of entries; unknown ones are left out."""
-        return [self._rows[key] for key in ids if key in self._rows]
+    def rows(self, seqs: Sequence[int]) -> list[int]:
+        """Rows of entries, by their places in the order of writing; -1 for unknown ones."""
+        known = self._seqs.values
+        sought = np.array(seqs, dtype=np.int64)
+        rows = np.searchsorted(known, sought)
+        rows[rows == len(known)] = -1
+        found: list[int] = np.where(known[rows] == sought, rows, -1).tolist() if len(known) else [-1] * len(seqs)
+        return found
 
     def importance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """1 to 10, for some rows."""

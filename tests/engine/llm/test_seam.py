@@ -1,6 +1,8 @@
 """Router, observation, metering, counting and the scripted model."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.errors import ModelError
 from engine.llm.meter import Meter
@@ -71,3 +73,9 @@ async def test_the_storyteller_refuses_a_task_it_does_not_play() -> None:
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a b c d e", 5), ("灯台の火", 3)])
 def test_tokens_are_four_bytes_and_never_fewer_than_words(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
+
+
+@given(st.text(st.sampled_from("ab \t\n\r\x0b\x0c\x1c\x1f\x85\xa0\u2003\u2028é灯\ud800"), max_size=20))
+def test_tokens_are_counted_by_words_where_those_are_more(text: str) -> None:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    assert estimate_tokens(text) == max(-(-size // 4), len(text.split()))

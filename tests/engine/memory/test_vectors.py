@@ -121,12 +121,20 @@ def test_a_ledger_filled_at_once_is_as_one_that_grew(inn: Inn, kinds: list[str],
     assert grown.people == filled_at_once.people
     assert grown.last_seq == filled_at_once.last_seq
     assert grown.without_vector(99) == filled_at_once.without_vector(99)
-    assert grown.rows(whole) == filled_at_once.rows(whole)
+    known, strange = [fact.seq for fact in rows], grown.last_seq + 1
+    for one in (grown, filled_at_once):
+        assert one.rows([*known, strange, 0]) == [*range(len(rows)), -1, -1]
+        assert one.rows(known[::-1]) == [*range(len(rows))][::-1]
+        assert one.rows([]) == []
     assert grown.nearest(query, 99) == filled_at_once.nearest(query, 99)
     assert grown.newest(99) == filled_at_once.newest(99)
     assert (grown.hours_before(every, inn.now) == filled_at_once.hours_before(every, inn.now)).all()
     assert (grown.importance(every) == filled_at_once.importance(every)).all()
     assert [found.tolist() for found in grown.scenes(every)] == [found.tolist() for found in filled_at_once.scenes(every)]
+
+
+def test_of_an_empty_ledger_no_row_is_known() -> None:
+    assert OwnerVectors(DIM).rows([1, 2]) == [-1, -1]
 
 
 def test_what_is_held_takes_about_what_it_says(inn: Inn) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.engine.storage.conftest import Samples
 
 _NAIVE = """
-SELECT DISTINCT entry.id FROM ledger_entries AS entry
+SELECT DISTINCT entry.seq FROM ledger_entries AS entry
 LEFT JOIN ledger_involved_entities AS involved ON involved.entry_id = entry.id
 WHERE entry.owner_id = ? AND (entry.location_id = ? OR entry.importance >= 8 OR involved.entity_id IN ({focus}))
 ORDER BY entry.timestamp DESC, entry.seq DESC LIMIT ?
@@ -66,7 +66,7 @@ def test_the_union_of_arms_finds_what_the_plain_or_finds(
             repository.add(searchable, memory, (), "x")
         for owner, place, focus, limit in questions:
             naive = _NAIVE.format(focus=",".join("?" * len(focus)))
-            expected = [key for (key,) in searchable.execute(naive, (owner, place, *focus, limit))]
+            expected = [seq for (seq,) in searchable.execute(naive, (owner, place, *focus, limit))]
             assert repository.structural(searchable, owner, place, focus, limit) == expected
     finally:
         searchable.execute("ROLLBACK")
