@@ -65,6 +65,12 @@ def names_for(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> dic
     return {id_: names.get(id_, YOU) for id_ in fixed}
 
 
+def own_name(entity: Entity) -> str:
+    """What an entity calls itself: its name if it may know it."""
+    name = entity.attributes.get("name")
+    return " ".join(name.value.split()) if name and name.may_know(entity.id) else "the one who remembers"
+
+
 def narrator_name(entity: Entity) -> str:
     """The true name, for the narrator and the screen; never for a prompt."""
     label = _plain(entity.value("name")) or label_of(entity)

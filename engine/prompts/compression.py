@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from engine.llm.tokens import estimate_tokens
-from engine.mind.aliases import names_for
 from engine.mind.handles import Handles
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import remembered
 from engine.mind.whereabouts import where
-from engine.prompts.handoff import own_name
-from engine.prompts.templates import load
+from engine.prompts.remembering import Window, call
 from engine.records.base import EntityId
 from engine.records.memory import LedgerEntry
-from engine.records.prompts import Message, Prompt, PromptReport, Section, heading
+from engine.records.prompts import Prompt, Section
 from engine.records.tokens import substitute
 from engine.records.world import World
 
@@ -31,29 +29,12 @@ def build(
     context_window: int = 0,
 ) -> tuple[Prompt, Handles]:
     """The call that tells `memories`, which are in order of time, as one, and the handles its reply will use. Pure."""
-    template, handles = load("compress"), Handles()
-    people = people_of(owner, memories)
-    names = names_for(world, owner, [entity for entity in people if entity != owner])
-    told = {entity: handles.of(entity) for entity in people}
-    sections = [
-        Section(key="owner", title="Whose memory", text=f"{told[owner]}: {own_name(world.entities[owner])}", sources=(owner,)),
-        Section(
-            key="people", title="People", text="\n".join(f"{told[entity]}: {names[entity]}" for entity in people if entity in names),
-            why_empty="" if names else "nobody else is in these memories",
-        ),
-        Section(
-            key="memories", title="Old memories", sources=tuple(memory.id for memory in memories),
-            text="\n".join(f"{handles.entry(memory.id)} {_line(world, memory, now, told)}" for memory in memories),
-        ),
-    ]
-    counted = tuple(s.model_copy(update={"tokens": count_tokens(_render(s)) if s.text else 0}) for s in sections)
-    user = "\n\n".join(_render(section) for section in counted if section.text)
-    messages = (Message(role="system", content="\n\n".join(template.parts)), Message(role="user", content=user))
-    report = PromptReport(
-        context_window=context_window, reserved=REPLY_TOKENS, tokens=sum(count_tokens(message.content) for message in messages)
-    )
-    prompt = Prompt(task="handoff", entity=owner, template=template.name, sections=counted, messages=messages, report=report)
-    return prompt, handles
+    def judged(handles: Handles, told: Mapping[EntityId, str]) -> Section:
+        lines = (f"{handles.entry(memory.id)} {_line(world, memory, now, told)}" for memory in memories)
+        return Section(key="memories", title="Old memories", sources=tuple(memory.id for memory in memories), text="\n".join(lines))
+
+    window = Window(context_window, count_tokens, REPLY_TOKENS)
+    return call(world, owner, "compress", people_of(owner, memories), "nobody else is in these memories", window, judged)
 
 
 def people_of(owner: EntityId, memories: Sequence[LedgerEntry]) -> list[EntityId]:
@@ -71,7 +52,3 @@ def _line(world: World, memory: LedgerEntry, now: datetime, told: Mapping[Entity
 
 def _plain(text: str, told: Mapping[EntityId, str]) -> str:
     return " ".join(substitute(text, lambda entity: told[entity]).split())
-
-
-def _render(section: Section) -> str:
-    return f"{heading(section.title)}\n{section.text}"

@@ -4,16 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from engine.llm.tokens import estimate_tokens
-from engine.mind.aliases import names_for
 from engine.mind.handles import Handles
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import mentioned, tell
 from engine.mind.whereabouts import where
-from engine.prompts.templates import load
+from engine.prompts.remembering import Window, call
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry
-from engine.records.prompts import Message, Prompt, PromptReport, Section, heading
-from engine.records.world import Entity, World
+from engine.records.prompts import Prompt, Section
+from engine.records.world import World
 
 _TOKENS_PER_ENTRY, _LEAST_REPLY, _LONGEST_REPLY = 80, 400, 2000
 
@@ -28,29 +27,12 @@ def build(
     context_window: int = 0,
 ) -> tuple[Prompt, Handles]:
     """The call that judges `candidates`, which are in order of time, and the handles its reply will use. Pure."""
-    template, handles = load("handoff"), Handles()
-    people = people_of(owner, candidates)
-    names = names_for(world, owner, [entity for entity in people if entity != owner])
-    told = {entity: handles.of(entity) for entity in people}
-    sections = [
-        Section(key="owner", title="Whose memory", text=f"{told[owner]}: {own_name(world.entities[owner])}", sources=(owner,)),
-        Section(
-            key="people", title="People", text="\n".join(f"{told[entity]}: {names[entity]}" for entity in people if entity in names),
-            why_empty="" if names else "nobody else is in these moments",
-        ),
-        Section(
-            key="entries", title="Entries", sources=tuple(entry.id for entry in candidates),
-            text="\n".join(f"{handles.entry(entry.id)} {_line(world, owner, entry, now, told)}" for entry in candidates),
-        ),
-    ]
-    counted = tuple(s.model_copy(update={"tokens": count_tokens(_render(s)) if s.text else 0}) for s in sections)
-    user = "\n\n".join(_render(section) for section in counted if section.text)
-    messages = (Message(role="system", content="\n\n".join(template.parts)), Message(role="user", content=user))
-    report = PromptReport(
-        context_window=context_window, reserved=reply_tokens(candidates), tokens=sum(count_tokens(m.content) for m in messages)
-    )
-    prompt = Prompt(task="handoff", entity=owner, template=template.name, sections=counted, messages=messages, report=report)
-    return prompt, handles
+    def judged(handles: Handles, told: Mapping[EntityId, str]) -> Section:
+        lines = (f"{handles.entry(entry.id)} {_line(world, owner, entry, now, told)}" for entry in candidates)
+        return Section(key="entries", title="Entries", sources=tuple(entry.id for entry in candidates), text="\n".join(lines))
+
+    window = Window(context_window, count_tokens, reply_tokens(candidates))
+    return call(world, owner, "handoff", people_of(owner, candidates), "nobody else is in these moments", window, judged)
 
 
 def reply_tokens(candidates: Sequence[BufferEntry]) -> int:
@@ -63,12 +45,6 @@ def people_of(owner: EntityId, candidates: Sequence[BufferEntry]) -> list[Entity
     return list(dict.fromkeys([owner, *(entity for entry in candidates for entity in mentioned(entry))]))
 
 
-def own_name(entity: Entity) -> str:
-    """What an entity calls itself: its name if it may know it."""
-    name = entity.attributes.get("name")
-    return " ".join(name.value.split()) if name and name.may_know(entity.id) else "the one who remembers"
-
-
 def _line(world: World, owner: EntityId, entry: BufferEntry, now: datetime, told: Mapping[EntityId, str]) -> str:
     """`[said] a few hours ago, in the taproom: P2 spoke to P1: "Have you a room?"`"""
     mark = entry.mode if entry.pinned == "none" else f"{entry.mode}, pinned"
@@ -77,7 +53,3 @@ def _line(world: World, owner: EntityId, entry: BufferEntry, now: datetime, told
     # A voice whose words did not carry has no speaker: told to the owner, not to the narrator.
     text = tell(world, owner, entry) if entry.grasp == "faint" else tell(world, None, entry, told)
     return f"[{mark}] {moment}: {text}"
-
-
-def _render(section: Section) -> str:
-    return f"{heading(section.title)}\n{section.text}"

@@ -9,6 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from engine.files.bundled import WorldInfo
+from tests.tui.keys import keys
 from tui.app import OthermindsApp
 from tui.host import GameHost
 from tui.screens.memory import MemoryScreen
@@ -36,12 +37,6 @@ def looking(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: S
         await host.close()
 
     return opened
-
-
-async def keys(pilot: Pilot[Any], settle: Settle, *pressed: str) -> None:
-    for key in pressed:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 @SIZES

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from engine.errors import SaveError
 from engine.files.bundled import WorldInfo
+from tests.tui.keys import keys
 from tui.app import OthermindsApp
 from tui.host import GameHost
 from tui.screens.play import PlayScreen
@@ -41,12 +42,6 @@ def play(pilot: Pilot[Any]) -> PlayScreen:
     screen = pilot.app.screen
     assert isinstance(screen, PlayScreen)
     return screen
-
-
-async def keys(pilot: Pilot[Any], settle: Settle, *pressed: str) -> None:
-    for key in pressed:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 @SIZES

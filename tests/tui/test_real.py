@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from tests.tui.keys import keys
 from tui.app import OthermindsApp
 from tui.host import GameHost
 from tui.screens.play import PlayScreen
@@ -19,12 +20,6 @@ Seen = Callable[[Pilot[Any]], str]
 @pytest.fixture
 def host(tmp_path: Path) -> GameHost:
     return GameHost(tmp_path, speed=0.0)
-
-
-async def keys(pilot: Pilot[Any], settle: Settle, *pressed: str) -> None:
-    for key in pressed:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])

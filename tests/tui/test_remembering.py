@@ -11,6 +11,7 @@ from textual.widgets import Input, TextArea
 
 from engine.events import Embedding
 from engine.files.bundled import WorldInfo
+from tests.tui.keys import keys
 from tui.app import OthermindsApp
 from tui.host import GameHost
 
@@ -33,12 +34,6 @@ def playing(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: S
         await host.close()
 
     return opened
-
-
-async def keys(pilot: Pilot[Any], settle: Settle, *pressed: str) -> None:
-    for key in pressed:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 def typed(text: str) -> list[str]:

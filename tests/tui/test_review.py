@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from engine.files.bundled import WorldInfo
+from tests.tui.keys import keys
 from tui.app import OthermindsApp
 from tui.glyphs import REFUSED
 from tui.host import GameHost
@@ -36,12 +37,6 @@ def asked(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Set
         await host.close()
 
     return opened
-
-
-async def keys(pilot: Pilot[Any], settle: Settle, *pressed: str) -> None:
-    for key in pressed:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 @SIZES

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from engine.errors import BadOutputError, HandoffError, OthermindsError, SaveError
-from engine.events import HandoffFailed, Listener
+from engine.events import Listener
 from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
@@ -20,6 +20,7 @@ from engine.memory.compression.commit import commit
 from engine.memory.compression.telling import select
 from engine.memory.embedding import embedded
 from engine.memory.handoff.engine import HandoffEngine
+from engine.memory.handoff.failing import record_failure
 from engine.memory.text import plain
 from engine.mind.handles import Handles
 from engine.prompts.compression import build
@@ -211,15 +212,7 @@ class CompressionEngine:
             candidate_ids=tuple(memory.id for memory in attempt.memories), model=attempt.model, template=attempt.template,
             notes=attempt.notes,
         )
-
-        def write(conn: sqlite3.Connection) -> HandoffRun:
-            run = self._store.handoffs.add(conn, failed)
-            self._store.handoffs.log_time(conn, run.id, attempt.seconds)
-            return run
-
-        run = await self._store.db.write(write)
-        self._emit(HandoffFailed(entity=attempt.owner, run=run))
-        return run
+        return await record_failure(self._store, self._emit, failed, attempt.seconds)
 
 
 def _fitting(

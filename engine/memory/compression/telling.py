@@ -8,10 +8,9 @@ from engine.errors import HandoffError
 from engine.memory.handoff.content import checked
 from engine.memory.handoff.quotes import verbatim
 from engine.memory.handoff.selection import united
-from engine.mind.aliases import vocabulary
+from engine.mind.aliases import own_name, vocabulary
 from engine.mind.handles import Handles
 from engine.prompts.compression import people_of
-from engine.prompts.handoff import own_name
 from engine.records.base import EntityId, LedgerId
 from engine.records.memory import Chunk, LedgerEntry, Mode
 from engine.records.prompts import Prompt

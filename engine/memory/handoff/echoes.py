@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from engine.memory.text import bare
 from engine.memory.wording import beginnings, content, held_by, in_order, names, negations, numbers, opposed, sentences
-from engine.mind.aliases import tokenize, vocabulary
-from engine.prompts.handoff import own_name
+from engine.mind.aliases import own_name, tokenize, vocabulary
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.tokens import referred, token

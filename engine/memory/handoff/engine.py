@@ -1,15 +1,15 @@
 """Handoffs of a running world: doing those that are due, side by side (DESIGN 7)."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from typing import Literal
 
 from engine.errors import HandoffError, OthermindsError
-from engine.events import HandoffFailed, Listener
+from engine.events import Listener
 from engine.llm.protocol import Embedder
 from engine.llm.router import Router
 from engine.memory.handoff.commit import commit
+from engine.memory.handoff.failing import record_failure
 from engine.memory.handoff.proposing import Attempt, ProposalError, Proposer
 from engine.memory.handoff.review import Kind, Review
 from engine.records.base import EntityId
@@ -126,12 +126,4 @@ class HandoffEngine:
             candidate_ids=tuple(entry.id for entry in attempt.candidates), model=attempt.model, template=attempt.template,
             notes=attempt.notes,
         )
-
-        def write(conn: sqlite3.Connection) -> HandoffRun:
-            run = self._store.handoffs.add(conn, failed)
-            self._store.handoffs.log_time(conn, run.id, attempt.seconds)
-            return run
-
-        run = await self._store.db.write(write)
-        self._emit(HandoffFailed(entity=attempt.owner, run=run))
-        return run
+        return await record_failure(self._store, self._emit, failed, attempt.seconds)

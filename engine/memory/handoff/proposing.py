@@ -18,9 +18,9 @@ from engine.memory.handoff.trigger import check_handoff_trigger
 from engine.memory.handoff.updating import let_go, with_updates
 from engine.memory.handoff.watermark import is_new, partition
 from engine.memory.text import plain
-from engine.mind.aliases import vocabulary
+from engine.mind.aliases import own_name, vocabulary
 from engine.mind.voice import events_section
-from engine.prompts.handoff import own_name, people_of
+from engine.prompts.handoff import people_of
 from engine.records.base import BufferId, EntityId
 from engine.records.clean import clean
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, Partition, Proposal, TriggerReport

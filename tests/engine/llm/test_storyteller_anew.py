@@ -15,8 +15,8 @@ from engine.llm.storyteller.handoff.moments import read_story
 from engine.llm.storyteller.handoff.writer import reported
 from engine.llm.storyteller.phrases import lines
 from engine.memory.handoff.selection import Brief, select
-from engine.mind.aliases import vocabulary
-from engine.prompts.handoff import build, own_name, people_of
+from engine.mind.aliases import own_name, vocabulary
+from engine.prompts.handoff import build, people_of
 from engine.records.memory import BufferEntry
 from engine.records.prompts import Message, Prompt
 from engine.records.wire import HandoffChunk, HandoffReply

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from engine.llm.protocol import ModelRequest
 from engine.llm.storyteller import Storyteller
 from engine.memory.handoff.selection import Brief, Selection, select
-from engine.mind.aliases import vocabulary
-from engine.prompts.handoff import build, own_name, people_of
+from engine.mind.aliases import own_name, vocabulary
+from engine.prompts.handoff import build, people_of
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import BufferEntry, Grasp, Pin
 from engine.records.wire import HandoffReply

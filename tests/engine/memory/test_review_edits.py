@@ -13,20 +13,10 @@ from engine.records.policies import HandoffPolicy
 from engine.records.review import ChunkEdit, PendingProposal
 from engine.records.tokens import token
 from engine.records.world import World
+from tests.engine.memory.reviewing import ASK, BRYN, OWNER, QUOTE, SAILOR, STRANGER, answer
 
 if TYPE_CHECKING:
     from tests.engine.memory.conftest import Desk
-
-ASK = HandoffPolicy(review="ask")
-BRYN, STRANGER, SAILOR = token("en_bryn"), token("en_stranger"), token("en_sailor")
-OWNER = "en_bryn"
-QUOTE = "The harbour master is after me."
-
-
-def answer(wire: Any, **more: Any) -> str:
-    """Two chunks over three of four candidates: a room asked for, a mug set down."""
-    room = wire.chunk(["M1", "M3"], "P2 asked P1 for a room.", quotes=[QUOTE], importance=7, **more)
-    return str(wire.reply(room, wire.chunk(["M2"], "P1 set a mug before P2.")))
 
 
 async def test_an_edit_is_kept_in_tokens_and_accepts_its_chunk(desk: Desk, wire: Any) -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engine.errors import HandoffError
 from engine.memory.handoff.selection import Brief, Selection, select
-from engine.mind.aliases import vocabulary
-from engine.prompts.handoff import build, own_name, people_of
+from engine.mind.aliases import own_name, vocabulary
+from engine.prompts.handoff import build, people_of
 from engine.records.tokens import referred, token
 from engine.records.wire import HandoffReply
 
