@@ -8,9 +8,9 @@ from engine.records.base import EntityId, PlaceId, PortalId, Record
 from engine.records.intents import Intent
 from engine.records.memory import Grasp
 from engine.records.tokens import token
-from engine.records.world import Entity, Portal, World
+from engine.records.world import Entity, Place, Portal, World
 from engine.world.access import is_awake, is_dark
-from engine.world.index import carried_by, entities_at, portals_at
+from engine.world.index import Recent, carried_by, entities_at, portals_at
 
 WHISPER, TALK, SHOUT = 1, 4, 8
 """Loudness of speech."""
@@ -60,6 +60,9 @@ class Senses(Record):
         return (*self.here, *self.things, *self.carried, *(entity for beyond in self.beyond for entity in beyond.seen))
 
 
+_REACHED: Recent[Mapping[EntityId, Entity], dict[EntityId, tuple[Mapping[PlaceId, Place], Mapping[PortalId, Portal], Senses]]] = Recent(4)
+
+
 def carried(loudness: int, sound: int) -> int:
     """What is left of a loudness after a portal with this `sound`. At 3 understood, at 1 or 2 only heard."""
     return loudness - (10 - sound)
@@ -74,7 +77,20 @@ def loudness(intent: Intent) -> int:
 
 
 def reach(world: World, viewer_id: EntityId) -> Senses:
-    """What the viewer perceives now. An unknown viewer, or one that is nowhere or not awake, perceives nothing around it."""
+    """What the viewer perceives now. An unknown viewer, or one that is nowhere or not awake, perceives nothing around it.
+
+    Asked several times in a beat, and most beats move nobody: what was found is kept for the last few states of a world's entities.
+    """
+    known = _REACHED.get(world.entities)
+    if known is None:
+        known = _REACHED.put(world.entities, {})
+    held = known.get(viewer_id)
+    if held is None or held[0] is not world.places or held[1] is not world.portals:
+        held = known[viewer_id] = (world.places, world.portals, _reach(world, viewer_id))
+    return held[2]
+
+
+def _reach(world: World, viewer_id: EntityId) -> Senses:
     viewer = world.entities.get(viewer_id)
     place = world.places.get(viewer.place) if viewer and viewer.place is not None else None
     if viewer is None or place is None or not is_awake(viewer):

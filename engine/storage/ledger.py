@@ -28,6 +28,7 @@ WHERE id = ? AND owner_id = ? RETURNING {COLUMNS}
 """
 _GET = f"SELECT {COLUMNS} FROM ledger_entries WHERE id IN (%s)"
 _WORDINGS = "SELECT id, content, plain, involved_json FROM ledger_entries WHERE id IN (%s)"
+_NUMBERED = f"SELECT {COLUMNS} FROM ledger_entries WHERE seq IN (%s)"
 OF_OWNER = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
 NEWEST = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
 _ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -105,7 +106,7 @@ class LedgerRepository:
         found: dict[LedgerId, LedgerEntry] = {}
         for start in range(0, len(wanted), _BATCH):
             batch = wanted[start : start + _BATCH]
-            found.update((row[1], _known_entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
+            found.update((row[1], ledger_entry(row)) for row in conn.execute(_GET % marks(len(batch)), batch))
         return [found[key] for key in wanted if key in found]
 
     def wordings(self, conn: sqlite3.Connection, keys: Iterable[LedgerId]) -> dict[LedgerId, Wording]:
@@ -117,6 +118,15 @@ class LedgerRepository:
             for key, content, plain, involved in conn.execute(_WORDINGS % marks(len(batch)), batch):
                 found[key] = Wording(content, plain, people(involved))
         return {key: found[key] for key in wanted if key in found}
+
+    def numbered(self, conn: sqlite3.Connection, seqs: Iterable[int]) -> list[LedgerEntry]:
+        """As `get`, by `seq`, which is the shorter way."""
+        wanted = list(dict.fromkeys(seqs))
+        found: dict[int, LedgerEntry] = {}
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            found.update((row[0], _known_entry(row)) for row in conn.execute(_NUMBERED % marks(len(batch)), batch))
+        return [found[seq] for seq in wanted if seq in found]
 
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId, limit: int | None = None) -> list[LedgerEntry]:
         """The ledger of one entity, chronological; with `limit` only its newest entries."""

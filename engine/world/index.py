@@ -18,7 +18,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class _Recent(Generic[S, T]):
+class Recent(Generic[S, T]):
     """Derived values of the last few sources, told apart by identity. Holds the sources, so that no identity is reused."""
 
     def __init__(self, kept: int = 16) -> None:
@@ -26,10 +26,12 @@ class _Recent(Generic[S, T]):
         self._found: OrderedDict[int, tuple[S, T]] = OrderedDict()
 
     def get(self, source: S) -> T | None:
+        """The value that was kept for this very source."""
         held = self._found.get(id(source))
         return held[1] if held else None
 
     def put(self, source: S, value: T) -> T:
+        """Keep a value, and let go of the oldest when there are too many. Gives the value."""
         self._found[id(source)] = (source, value)
         while len(self._found) > self._kept:
             self._found.popitem(last=False)
@@ -51,8 +53,8 @@ class _Whereabouts:
         return self.by_place.setdefault(entity.place, []) if entity.place is not None else None
 
 
-_WHEREABOUTS: _Recent[Mapping[EntityId, Entity], _Whereabouts] = _Recent()
-_WAYS: _Recent[Mapping[PortalId, Portal], dict[PlaceId, tuple[PortalId, ...]]] = _Recent()
+_WHEREABOUTS: Recent[Mapping[EntityId, Entity], _Whereabouts] = Recent()
+_WAYS: Recent[Mapping[PortalId, Portal], dict[PlaceId, tuple[PortalId, ...]]] = Recent()
 
 
 def _whereabouts(world: World) -> _Whereabouts:

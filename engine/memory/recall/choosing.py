@@ -80,7 +80,7 @@ class Chooser:
         for at, offer in enumerate(offers):
             if len(kept_out) >= _MISSED:
                 return [*kept_out, *offers[at:]]
-            double = next((place for place, (held, _) in enumerate(choice.chosen) if self._same(held, offer)), None)
+            double = self._double(choice, offer)
             line = self.known.get(offer.row)
             if double is not None:
                 self._prefer_richer(choice, double, offer)
@@ -107,11 +107,15 @@ class Chooser:
             offer = held
         choice.missed[offer.row] = (offer, "tells the same as another")
 
-    def _same(self, a: Offer, b: Offer) -> bool:
-        """Whether two come from the same events, or mean the same of the same people."""
-        if a.sources and a.sources == b.sources:
-            return True
-        return a.people == b.people and self.cosine(a.row, b.row) >= self.same and says_the_same(a.entry, b.entry)
+    def _double(self, choice: Choice, offer: Offer) -> int | None:
+        """Place of the first that was chosen and comes from the same events as `offer`, or means the same of the same people."""
+        row, entry, people, sources = offer.row, offer.entry, offer.people, offer.sources
+        for place, (held, _) in enumerate(choice.chosen):
+            if sources and held.sources == sources:
+                return place
+            if held.people == people and self.cosine(held.row, row) >= self.same and says_the_same(held.entry, entry):
+                return place
+        return None
 
 
 def _has(choice: Choice, offer: Offer) -> bool:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 
@@ -77,12 +78,18 @@ class RecallEngine:
         asked = scene_query(world, entity_id, entries, attention, names) if query is None else asked_query(query, names)
         attention = tuple(entity for entity in asked.named if entity in world.entities) or attention
 
+        @cache
         def scene() -> str:
             return asked.text if query is not None else scene_words(world, entity_id, entries)
 
         put = Asked(entity_id, me.place if query is None else None, attention, asked, now, by_person=query is not None, explained=explained)
-        (pool, unread), (known, unknown) = await side_by_side(self._ledger.pool(put), self._knowledge.bearing(me, scene))
-        problems = dict.fromkeys((*unread, *unknown))
+        known = self._knowledge.at_once(me, scene)
+        if known is not None:
+            pool, missing = await self._ledger.pool(put)
+        else:
+            (pool, unread), (known, unknown) = await side_by_side(self._ledger.pool(put), self._knowledge.bearing(me, scene))
+            missing = (*unread, *unknown)
+        problems = dict.fromkeys(missing)
         choice: Choice | None = None
         if pool is not None:
             choice, unread = await within(self._policy.patience, self._choose(pool, known, entity_id, budget, count_tokens), _UNREAD)
@@ -127,11 +134,12 @@ class RecallEngine:
         self, vectors: OwnerVectors, rows: Sequence[int]
     ) -> list[tuple[int, LedgerEntry, frozenset[BufferId]]]:
         """Entries of some rows, with what they were made of. Rows that are gone are left out."""
-        store, by_id = self._store, {vectors.ids[row]: row for row in rows}
+        store, by_seq = self._store, dict(zip(vectors.seqs(rows), rows, strict=True))
 
         def read(conn: sqlite3.Connection) -> list[tuple[int, LedgerEntry, frozenset[BufferId]]]:
-            sources = store.ledger.sources_of(conn, by_id)
-            return [(by_id[entry.id], entry, frozenset(sources.get(entry.id, ()))) for entry in store.ledger.get(conn, by_id)]
+            entries = store.ledger.numbered(conn, by_seq)
+            sources = store.ledger.sources_of(conn, [entry.id for entry in entries])
+            return [(by_seq[entry.seq], entry, frozenset(sources.get(entry.id, ()))) for entry in entries]
 
         return await store.db.read(read)
 

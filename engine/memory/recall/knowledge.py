@@ -45,6 +45,10 @@ class KnowledgeTier:
     _lore: tuple[LoreItem, ...] | None = None
     _vectors: OrderedDict[str, Vectors] = field(default_factory=OrderedDict)
 
+    def at_once(self, entity: Entity, scene: Callable[[], str]) -> Known | None:
+        """What `bearing` would give, when nothing has to be waited for because nothing bears on the scene; else None."""
+        return Known() if self._lore is not None and not bearing_on(self._lore, entity, scene) else None
+
     async def bearing(self, entity: Entity, scene: Callable[[], str]) -> tuple[Known, tuple[str, ...]]:
         """What `entity` knows that bears on `scene`, and what was missing."""
         if self._lore is None:

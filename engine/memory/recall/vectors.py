@@ -119,6 +119,11 @@ class OwnerVectors:
         found: list[int] = np.where(known[rows] == sought, rows, -1).tolist() if len(known) else [-1] * len(seqs)
         return found
 
+    def seqs(self, rows: Sequence[int]) -> list[int]:
+        """Places in the order of writing of some rows."""
+        found: list[int] = self._seqs.values[list(rows)].tolist()
+        return found
+
     def importance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """1 to 10, for some rows."""
         return self._importance.values[rows]

@@ -80,7 +80,7 @@ async def test_a_database_that_does_not_answer_is_left_out(desk: Desk) -> None:
     assert (await recall(desk, engine)).entries == (await recall(desk, patient)).entries
 
 
-@pytest.mark.parametrize("step", ["structural", "numbers_by_words", "get", "sources_of", "scan"])
+@pytest.mark.parametrize("step", ["structural", "numbers_by_words", "numbered", "sources_of", "scan"])
 async def test_one_failing_read_is_told_and_the_next_recall_is_whole(desk: Desk, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     await filled(desk)
     engine = RecallEngine(desk.store, Hash768(), Policies())

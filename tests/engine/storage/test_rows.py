@@ -374,3 +374,11 @@ async def test_ids_are_not_given_twice_and_come_back_after_a_rollback(store: Sto
     await store.db.write(forget)
     assert (await store.db.write(lambda c: store.buffer.add(c, samples.event()))).id == "buf-000004"
 
+
+
+async def test_memories_are_found_by_number_as_by_id(store: Store, samples: "Samples") -> None:
+    written = await store.db.write(lambda c: [store.ledger.add(c, samples.memory(content=f"It rained {n}."), (), "x") for n in range(500)])
+    wanted = [entry.seq for entry in reversed(written)]
+    found = await store.db.read(lambda c: store.ledger.numbered(c, [wanted[3], 99_999, *wanted]))
+    assert found == [written[-4], *(entry for entry in reversed(written) if entry is not written[-4])]
+    assert found == await store.db.read(lambda c: store.ledger.get(c, [entry.id for entry in found]))
