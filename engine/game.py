@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.asides import Aside, asides, kept
 from engine.assembly import Parts, assemble
 from engine.desk import MemoryDesk
 from engine.errors import CommandError
@@ -27,7 +28,7 @@ from engine.turns.simulation import RoundReport
 from engine.views import BufferView, LedgerLine, Sizes, StoryLine, called, ledger_line, lived_through, narrated
 from engine.world.access import is_awake
 
-__all__ = ["BufferView", "Game", "LedgerLine", "RoundReport", "Sizes", "StoryLine"]
+__all__ = ["Aside", "BufferView", "Game", "LedgerLine", "RoundReport", "Sizes", "StoryLine"]
 
 _LONGEST_ALIAS = 60
 _AT_ONCE_EMBEDDED = 2_000
@@ -223,6 +224,11 @@ class Game:
         )
         lived = sorted((e for e in held if e.round > 0), key=lambda e: e.seq)
         return [lived_through(self.world, entry) for entry in lived[-limit:]]
+
+    async def asides(self, viewer: EntityId | None, since: int = 0, limit: int = 500) -> Sequence[Aside]:
+        """What minds did since a round, as far as the save tells, in order of time: handoffs, names learned, proposals that wait. Of
+        all minds, told by true names, for None, else of the viewer's own. At most `limit` of a kind, the newest."""
+        return asides(self.world, viewer, await self._store.db.read(lambda conn: kept(conn, self._store, viewer, since, limit)))
 
     def tell(self, event: EngineEvent, viewer: EntityId | None) -> StoryLine | None:
         """A `Happened` event as `viewer` perceived it; None when it did not, or for other events."""

@@ -49,8 +49,10 @@ class StoryLine(Record):
     """One thing that happened, told to one viewer."""
 
     round: int
+    at: datetime
+    """World time."""
     when: str
-    """World time as a clock reading: `18:05`."""
+    """The same as a clock reading: `18:05`."""
     place: str
     actor: EntityId
     speaker: str
@@ -103,7 +105,7 @@ def _line(
 ) -> StoryLine:
     where = world.places.get(place or "")
     return StoryLine(
-        round=round_, when=at.strftime("%H:%M"), place=where.name if where else "", actor=intent.actor, speaker=capital(speaker),
+        round=round_, at=at, when=at.strftime("%H:%M"), place=where.name if where else "", actor=intent.actor, speaker=capital(speaker),
         kind=intent.type, text=text, intent=intent, ok=outcome is None or outcome.is_valid,
     )
 

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 
 SavePath = Annotated[Path, typer.Argument(help="A save.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
-_PARTS = ("recency", "importance", "cosine", "words", "involved", "smoothed")
+_PARTS = {
+    "cosine": "meaning", "words": "words", "involved": "people", "smoothed": "neighbours", "recency": "recency", "importance": "importance",
+}
+"""Parts of a score, and what people call them."""
+_FOUND = {
+    "place": "it happened here", "people": "those in focus", "grave": "its importance", "words": "its words", "meaning": "its meaning",
+    "newest": "it is recent", "chain": "it stands next to one of the best",
+}
 
 
 def recall(
@@ -163,10 +170,10 @@ def _told(found: Answer) -> Iterator[str]:
         yield ""
         yield f"{title}:" if rows else f"{title}: nothing."
         for row in rows:
-            parts = "  ".join(f"{name} {value:.2f}" for name, value in row.parts.items() if abs(value) >= 0.005)
-            yield f"{row.rank or '':>4}  {row.score:.3f}  {row.when}: {row.text}"
+            parts = "  ".join(f"{name} {row.parts[key]:.2f}" for key, name in _PARTS.items() if abs(row.parts[key]) >= 0.005)
+            yield f"{row.rank or '·':>4}  {f'{row.score:.3f}' if row.rank else '     '}  {row.when}: {row.text}"
             yield from (f'             "{quote}"' for quote in row.quotes)
-            yield f"             {parts}  ({', '.join(row.found_by)}; {row.reason})"
+            yield f"             {parts}{'  ' if parts else ''}(found by: {', '.join(_FOUND[leg] for leg in row.found_by)}; {row.reason})"
     if found.knowledge:
         yield ""
         yield "Knows:"
@@ -220,21 +227,27 @@ async def _embed(save: Path) -> str:
 
 
 def entity_called(game: "Game", who: str) -> str:
-    """The id of an entity given by id or by name. Raises `CommandError` with names that are near."""
-    entities = game.world.entities
+    """The id of an entity given by id, by name, or by what strangers call it. Raises `CommandError` with names that are near."""
+    from engine.mind.aliases import label_of
+
+    entities, wanted = game.world.entities, who.strip().casefold()
     if who in entities:
         return who
-    names = {game.name(entity): entity for entity in entities}
-    wanted = who.strip().casefold()
-    found = [entity for name, entity in names.items() if wanted in (name.casefold(), *name.casefold().split())]
-    if len(found) == 1:
-        return found[0]
+    called = {
+        entity: {name.casefold() for name in (game.name(entity), *game.name(entity).split(), label_of(one))}
+        for entity, one in entities.items()
+    }
+    found = [entity for entity, names in called.items() if wanted in names]
+    minds = [entity for entity in found if entities[entity].agent]
+    if len(found) == 1 or len(minds) == 1:
+        return (minds or found)[0]
     if found:
         raise CommandError(f'"{who}" could be {_either(game, found)}.', "Use the id.")
-    known: Sequence[str] = [*entities, *names]
-    near = difflib.get_close_matches(who, known, n=3, cutoff=0.5)
-    agents = ", ".join(agent.id for agent in game.world.agents()[:12])
-    raise CommandError(f'Nobody is called "{who}" here.', f"Did you mean {' or '.join(near)}?" if near else f"There are {agents}.")
+    spelled = {text: agent.id for agent in game.world.agents() for text in (agent.id, *called[agent.id])}
+    near = dict.fromkeys(spelled[text] for text in difflib.get_close_matches(wanted, spelled, n=6, cutoff=0.6))
+    if near:
+        raise CommandError(f'Nobody is called "{who}" here.', f"Did you mean {_either(game, list(near)[:3])}?")
+    raise CommandError(f'Nobody is called "{who}" here.', f"There are {', '.join(agent.id for agent in game.world.agents()[:12])}.")
 
 
 def _either(game: "Game", found: Sequence[str]) -> str:

@@ -30,11 +30,11 @@ from engine.events import (
 )
 from engine.mind.perception import reach
 from engine.records.base import EntityId, PlaceId, PortalId
-from engine.records.memory import HandoffRun
 from engine.records.review import PendingProposal
 from engine.records.world import PortalState, World
 from tui.minds import Mind, committed, remembered, repinned, restored
 from tui.text import capital, count
+from tui.wording import asks, failed, rejected, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
@@ -143,7 +143,7 @@ def aside(view: WorldView, event: EngineEvent) -> str:
         case ProposalClosed(entity=entity, reason="rejected"):
             return rejected(view.name(entity))
         case HandoffFailed(entity=entity, run=run):
-            return f"{view.name(entity)} could not sort its memories: {run.error or run.reason} Nothing was lost."
+            return failed(view.name(entity), run)
         case BeatFailed(entity=entity, reason=reason):
             return f"{view.name(entity)} could not act: {reason}"
         case Trouble(text=text):
@@ -151,45 +151,13 @@ def aside(view: WorldView, event: EngineEvent) -> str:
     return ""
 
 
-def named(view: WorldView, event: EngineEvent) -> tuple[str, str] | None:
-    """Of an alias that changed: what became of it, and for whom. `Bryn is now “the baker” to` and `Mira`: several who learn the same
-    at once go into one line."""
-    if not isinstance(event, AliasLearned) or event.change.cause in ("authored", "label"):
-        return None
-    viewer, target, new = view.name(event.change.viewer_id), capital(view.name(event.change.target_id)), event.change.new
-    if new is None:
-        return f"{target} has no name any more to", viewer
-    return (f"{target} is now known by name to" if new == target else f"{target} is now “{new}” to"), viewer
-
-
-def tally(name: str, run: HandoffRun) -> str:
-    """What a handoff did, in one line: `Bryn: 3 kept, 1 merged, 2 pinned, 7 forgotten`."""
-    if run.kind == "compression":
-        return f"{capital(name)}: {count(len(run.candidate_ids), 'old memory', 'old memories')} told as {run.added + run.updated}"
-    parts = [f"{run.added} kept"]
-    parts += [f"{run.updated} merged"] if run.updated else []
-    parts += [f"{run.pinned} pinned"] if run.pinned else []
-    return f"{capital(name)}: {', '.join([*parts, f'{run.forgotten} forgotten'])}"
-
-
-def asks(name: str, pending: PendingProposal) -> str:
-    """What waits, in one line: `Bryn: 3 memories wait for your word`."""
-    number = len(pending.verdicts)
-    return f"{capital(name)}: {count(number, 'memory', 'memories')} {'waits' if number == 1 else 'wait'} for your word"
-
-
 def all_asks(view: WorldView) -> str:
     """Everything that waits, in one line, and the way to it."""
     if len(view.waiting) == 1:
         [(owner, pending)] = view.waiting.items()
         return f"{asks(view.name(owner), pending)}: v. n goes on without it."
-    number = sum(len(pending.verdicts) for pending in view.waiting.values())
+    number = sum(pending.verdicts.count("open") for pending in view.waiting.values())
     return f"{count(number, 'memory', 'memories')} of {len(view.waiting)} minds wait for your word: v. n goes on without them."
-
-
-def rejected(name: str) -> str:
-    """What a rejected proposal comes to."""
-    return f"{capital(name)}: the proposal was rejected. Every moment stays in mind."
 
 
 def peopled(view: WorldView) -> tuple[int, int]:

@@ -14,6 +14,10 @@ RETURNING seq
 """
 BETWEEN = f"SELECT {_COLUMNS} FROM alias_changes WHERE viewer_id = ? AND target_id = ? ORDER BY seq"
 _OF_VIEWER = f"SELECT {_COLUMNS} FROM alias_changes WHERE viewer_id = ? ORDER BY seq"
+_SINCE = f"""
+SELECT {_COLUMNS} FROM alias_changes
+WHERE round >= :round AND (:viewer IS NULL OR viewer_id = :viewer) AND cause NOT IN ('authored', 'label') ORDER BY seq DESC LIMIT :limit
+"""
 LAST_CAUSE = "SELECT cause FROM alias_changes WHERE viewer_id = ? AND target_id = ? ORDER BY seq DESC LIMIT 1"
 
 
@@ -44,6 +48,11 @@ class AliasRepository:
     def of_viewer(self, conn: sqlite3.Connection, viewer: EntityId) -> list[AliasChange]:
         """All changes of what a viewer calls others, oldest first."""
         return [_change(row) for row in conn.execute(_OF_VIEWER, (viewer,))]
+
+    def since(self, conn: sqlite3.Connection, round_number: int, viewer: EntityId | None, limit: int) -> list[AliasChange]:
+        """The newest changes since a round that play or a person made, of one viewer or of all, oldest first."""
+        rows = conn.execute(_SINCE, {"round": round_number, "viewer": viewer, "limit": limit}).fetchall()
+        return [_change(row) for row in reversed(rows)]
 
     def last_cause(self, conn: sqlite3.Connection, viewer: EntityId, target: EntityId) -> AliasCause | None:
         """Why the pair's alias is what it is; None when it never had one."""

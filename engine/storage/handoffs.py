@@ -18,6 +18,11 @@ LAST = f"SELECT {_COLUMNS} FROM handoff_runs WHERE owner_id = ? AND kind = ? ORD
 LAST_ID = "SELECT id FROM handoff_runs WHERE owner_id = ? AND kind = ? ORDER BY seq DESC LIMIT 1"
 _GET = f"SELECT {_COLUMNS} FROM handoff_runs WHERE id = ?"
 REASONS = "SELECT id, round, reason FROM handoff_runs WHERE owner_id = ?"
+_SINCE = """
+SELECT id, owner_id, round, timestamp, cause, reason, status, error, candidates_json, '', '', model, template, notes_json,
+added, updated, promoted, forgotten, pinned, kind, decision
+FROM handoff_runs WHERE round >= :round AND (:owner IS NULL OR owner_id = :owner) ORDER BY seq DESC LIMIT :limit
+"""
 _LOG = "INSERT INTO run_log (run_id, seconds) VALUES (?, ?)"
 
 
@@ -79,6 +84,11 @@ class HandoffRepository:
     def reasons(self, conn: sqlite3.Connection, owner: EntityId) -> dict[RunId, tuple[int, str]]:
         """Round and reason of each run of an entity, without the long texts of it."""
         return {key: (number, reason) for key, number, reason in conn.execute(REASONS, (owner,))}
+
+    def since(self, conn: sqlite3.Connection, round_number: int, owner: EntityId | None, limit: int) -> list[HandoffRun]:
+        """The newest runs since a round, of one entity or of all, oldest first and without the long texts of their calls."""
+        rows = conn.execute(_SINCE, {"round": round_number, "owner": owner, "limit": limit}).fetchall()
+        return [_run(row) for row in reversed(rows)]
 
     def log_time(self, conn: sqlite3.Connection, run_id: RunId, seconds: float) -> None:
         """Note how long a run's model call took, in seconds of wall-clock time."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from engine.asides import Aside, Kept, asides
 from engine.errors import CommandError
 from engine.events import (
     AliasLearned,
@@ -90,6 +91,7 @@ class FakeGame(Game):
         self._ledgers: dict[str, list[LedgerEntry]] = {e.id: [] for e in self._world.agents()}
         self._story: list[Happened] = []
         self._changes: list[AliasChange] = []
+        self._runs: list[HandoffRun] = []
         self._archive: dict[str, BufferEntry] = {}
         self.desk = FakeDesk(self)
         for minutes in range(10):
@@ -242,6 +244,7 @@ class FakeGame(Game):
             id="run-000001", owner_id=owner, round=2, timestamp=self._world.now, trigger="involuntary", reason="24 entries, limit 20",
             status="committed", candidate_ids=ids, added=1, promoted=2, forgotten=2, pinned=2,
         )
+        self._runs.append(run)
         self._tell(HandoffCommitted(
             entity=owner, run=run, ledger=(entry,), promoted_ids=ids[:2], forgotten_ids=ids[2:4], pinned_ids=ids[4:],
         ))
@@ -310,6 +313,17 @@ class FakeGame(Game):
     async def story(self, viewer: str | None, limit: int = 500) -> Sequence[StoryLine]:
         return [line for event in self._story[-limit:] if (line := self.tell(event, viewer)) is not None]
 
+    async def asides(self, viewer: str | None, since: int = 0, limit: int = 500) -> Sequence[Aside]:
+        found = Kept(self._runs, self._changes, list(self.desk.waiting.values()))
+        mine = [one for one in asides(self._world, viewer, found) if viewer is None or self._owner_of(one) == viewer]
+        return [one for one in mine if one.round >= since]
+
+    def _owner_of(self, aside: Aside) -> str:
+        what = aside.what
+        if isinstance(what, AliasChange):
+            return what.viewer_id
+        return what.owner_id if isinstance(what, HandoffRun) else what.proposal.owner_id
+
     def _line(self, intent: Intent, viewer: str | None) -> str:
         name = self.name(intent.actor, viewer)
         name = name[:1].upper() + name[1:]
@@ -323,7 +337,7 @@ class FakeGame(Game):
         speaker = self.name(event.intent.actor, viewer)
         place = self._world.places[event.place].name if event.place else ""
         return StoryLine(
-            round=event.round, when=f"{event.now:%H:%M}", place=place, actor=event.intent.actor, kind=event.intent.type,
+            round=event.round, at=event.now, when=f"{event.now:%H:%M}", place=place, actor=event.intent.actor, kind=event.intent.type,
             speaker=speaker[:1].upper() + speaker[1:], text=self._line(event.intent, viewer), intent=event.intent,
             ok=event.outcome is None or event.outcome.is_valid,
         )

@@ -105,8 +105,13 @@ def test_people_read_it_too(played: Path) -> None:
         assert words in done.stdout
 
 
+@pytest.mark.parametrize("who", ["joss_pellam", "Joss Pellam", "joss", "Pellam", "the harbour master"])
+def test_somebody_is_known_by_id_by_name_and_by_looks(played: Path, who: str) -> None:
+    assert recalled(played, "--as", who)["entity"] == "joss_pellam"
+
+
 WRONG = {
-    "nobody": (("recall", "a.db", "--as", "tam_birel"), "Did you mean tam_birrell"),
+    "nobody": (("recall", "a.db", "--as", "tam_birel"), "Did you mean Tam Birrell (tam_birrell)?"),
     "nobody at all": (("recall", "a.db", "--as", "zzzz"), "There are "),
     "no such round": (("recall", "a.db", "--as", "tam_birrell", "--at-round", "99"), "It has rounds 0 (before the first) to 14"),
     "a round before all": (("recall", "a.db", "--as", "tam_birrell", "--at-round", "-1"), "There is no round -1"),

@@ -33,7 +33,8 @@ from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, L
 from engine.records.review import PendingProposal
 from engine.records.world import Entity, Place, Portal, World
 from tui.minds import Mind, MindLine
-from tui.view import Note, WorldView, all_asks, aside, fold, named, perceived, settled, tally
+from tui.view import Note, WorldView, all_asks, aside, fold, perceived, settled
+from tui.wording import named, tally
 
 NOW = datetime(1247, 3, 1, 18, 0)
 REPORT = TriggerReport(trigger="involuntary", reason="24 entries, limit 20", entries=4)
@@ -180,10 +181,10 @@ def test_a_learned_name_reaches_the_player_who_learned_it(view: WorldView) -> No
     assert after.name("mira") == "Mira"
     playing = WorldView(view.world, view.names, view.minds, "bryn", played="bryn")
     assert fold(playing, AliasLearned(change=change)).name("mira") == "Mira Sol"
-    assert named(view, AliasLearned(change=change)) == ("Mira is now “Mira Sol” to", "Bryn")
-    forgotten = AliasLearned(change=change.model_copy(update={"new": None, "cause": "by hand"}))
-    assert named(view, forgotten) == ("Mira has no name any more to", "Bryn")
-    assert named(view, AliasLearned(change=change.model_copy(update={"cause": "label"}))) is None
+    assert named("Bryn", "Mira", change) == ("Mira is now “Mira Sol” to", "Bryn")
+    forgotten = change.model_copy(update={"new": None, "cause": "by hand"})
+    assert named("Bryn", "Mira", forgotten) == ("Mira has no name any more to", "Bryn")
+    assert named("Bryn", "Mira", change.model_copy(update={"cause": "label"})) is None
 
 
 def test_failures_are_told_in_the_story(view: WorldView) -> None:

@@ -126,7 +126,7 @@ back what you wrote before, **escape** leaves the line.
             yield Static(CURSOR, id="say-mark", markup=False)
             yield SayLine()
 
-    def restart(self, lines: Iterable["StoryLine"]) -> None:
+    def restart(self, lines: "Iterable[StoryLine | Aside]") -> None:
         """Show these lines only."""
         self._rows, self._round, self._place, self._joined = [], -1, "", ("", [])
         self.extend(lines)

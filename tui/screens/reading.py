@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from engine.errors import OthermindsError
-from engine.events import AliasLearned, BeatFailed, HandoffCommitted, HandoffFailed, Happened, MemoryChanged, Trouble
+from engine.events import AliasLearned, BeatFailed, EngineEvent, HandoffCommitted, HandoffFailed, Happened, MemoryChanged, Trouble
 from engine.records.base import EntityId
 from tui.host import GameHost
 from tui.minds import Mind
@@ -22,7 +22,9 @@ from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.text import count, plain
-from tui.view import Note, WorldView, all_asks, aside, fold, named, settled, tally
+from tui.view import Note, WorldView, all_asks, aside, fold, settled
+from tui.weave import woven
+from tui.wording import named, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 _RATE = 1 / 15
 _FRESH = 6.0
 """Seconds for which a new memory is marked."""
+_LINES = 500
+"""Lines of the story that are read when a game is opened."""
 _MINDS = 60
 """Agents whose minds are read when a game is opened; others when they are chosen."""
 
@@ -50,6 +54,8 @@ class ReadingScreen(Screen[None]):
         self._rested_at = -1
         """The round at which play came to rest last."""
         self._settling = 0
+        self._shown = 0
+        """How many things that happened have been shown."""
         self.ticker: Timer | None = None
         """Calls `tick`. Pictures and tests may stop it and tick by hand."""
 
@@ -83,6 +89,7 @@ class ReadingScreen(Screen[None]):
     def tick(self) -> None:
         """Show what is due. About 15 times a second."""
         items = self.host.take()
+        self._shown += len(items)
         view = self.view
         lines: list[StoryLine | Aside] = []
         for item in items:
@@ -130,7 +137,7 @@ class ReadingScreen(Screen[None]):
         event = item.event
         if isinstance(event, Happened) and (line := item.told.get(view.played)) is not None:
             lines.append(line)
-        elif self._concerns(view, item) and (found := named(view, event) or (aside(view, event), ""))[0]:
+        elif self._concerns(view, item) and (found := _said(view, event))[0]:
             world = view.world
             number, when = (world.round, f"{world.now:%H:%M}") if world else (0, "")
             lines.append(Aside(number, when, *found, bad=isinstance(event, BeatFailed | HandoffFailed | Trouble)))
@@ -291,8 +298,17 @@ class ReadingScreen(Screen[None]):
         if game is None:
             return
         with self._telling():
-            lines = await game.story(self.view.played)
-            if len(self.host.pacer):  # play has gone on: some of these lines are still to be shown
+            played, shown = self.view.played, self._shown
+            lines = await game.story(played, _LINES)
+            asides = await game.asides(played, lines[0].round if len(lines) == _LINES else 0)
+            if len(self.host.pacer) or self._shown != shown:  # play has gone on: some of it is still to be shown, or was not read
                 self._stale.add("story")
             else:
-                self.story.restart(lines)
+                self.story.restart(woven(lines, asides))
+
+
+def _said(view: WorldView, event: EngineEvent) -> tuple[str, str]:
+    """What the story tells of an event that is no story, and for whom it is so."""
+    if isinstance(event, AliasLearned):
+        return named(view.name(event.change.viewer_id), view.name(event.change.target_id), event.change) or ("", "")
+    return aside(view, event), ""
