@@ -39,6 +39,9 @@ class Choice:
     full: bool = False
     """Whether the budget kept something out: looking further back will not help."""
 
+    settled: bool = False
+    """Whether further offers behind those that were ranked would change nothing of what is chosen."""
+
     def just_missed(self) -> list[tuple[Offer, str]]:
         """The best ranked of those that missed, each with its reason."""
         ranked = (missed for missed in self.missed.values() if missed[0].rank and not _has(self, missed[0]))
@@ -69,17 +72,18 @@ class Chooser:
         """The best of `ranked`, then up to `room` of `chained` behind them; what the chain leaves free goes to the ranked again."""
         choice = Choice()
         direct = self.limit - min(room, len(chained))
-        rest = self._fill(choice, ranked, direct)
+        rest, enough = self._fill(choice, ranked, direct)
         self._fill(choice, [offer for offer in chained if not _has(choice, offer)], self.limit)
-        self._fill(choice, [offer for offer in rest if not _has(choice, offer)], self.limit)
+        _, sated = self._fill(choice, [offer for offer in rest if not _has(choice, offer)], self.limit)
+        choice.settled = enough and sated
         return choice
 
-    def _fill(self, choice: Choice, offers: Sequence[Offer], limit: int) -> list[Offer]:
-        """Take offers in order up to `limit`. Returns those that only the limit kept out."""
+    def _fill(self, choice: Choice, offers: Sequence[Offer], limit: int) -> tuple[list[Offer], bool]:
+        """Take offers in order up to `limit`. Returns those that only the limit kept out, and whether it stopped before their end."""
         kept_out: list[Offer] = []
         for at, offer in enumerate(offers):
             if len(kept_out) >= _MISSED:
-                return [*kept_out, *offers[at:]]
+                return [*kept_out, *offers[at:]], True
             double = self._double(choice, offer)
             line = self.known.get(offer.row)
             if double is not None:
@@ -96,7 +100,7 @@ class Chooser:
                 choice.chosen.append((offer, f"ranked {offer.rank}" if offer.rank else "next to the best"))
                 if line is not None and not line.constant:
                     choice.untold.add(line.source)
-        return kept_out
+        return kept_out, False
 
     def _prefer_richer(self, choice: Choice, at: int, offer: Offer) -> None:
         """Of two that tell the same keep the one that says more, in the better one's place."""

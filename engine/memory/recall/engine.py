@@ -35,6 +35,8 @@ from engine.storage.store import Store
 
 _SPARE = 16
 """Ranked entries that are fetched beyond what the section holds: repeats fall out, and the next five have receipts."""
+_FEW = 9
+"""As `_SPARE`, where nobody looks at receipts: mostly enough to settle what is chosen."""
 _LINE_TOKENS = 4
 """Tokens of a memory's line beside its text: dash, time words, `Quote:`."""
 _UNREAD = "Long-term memory could not be read"
@@ -92,7 +94,7 @@ class RecallEngine:
         problems = dict.fromkeys(missing)
         choice: Choice | None = None
         if pool is not None:
-            choice, unread = await within(self._policy.patience, self._choose(pool, known, entity_id, budget, count_tokens), _UNREAD)
+            choice, unread = await within(self._policy.patience, self._choose(pool, known, put, budget, count_tokens), _UNREAD)
             problems |= dict.fromkeys(unread)
         choice = choice or Choice()
         return Recollection(
@@ -106,7 +108,7 @@ class RecallEngine:
         )
 
     async def _choose(
-        self, pool: Pool, known: Known, owner: EntityId, budget: int | None, count_tokens: Callable[[str], int]
+        self, pool: Pool, known: Known, asked: Asked, budget: int | None, count_tokens: Callable[[str], int]
     ) -> Choice:
         """The entries for the prompt. Texts are read for the front of the ranking only, and further back while repeats leave room."""
         policy, vectors, ranked = self._policy, pool.vectors, pool.ranked
@@ -115,7 +117,8 @@ class RecallEngine:
         if budget is not None:  # what is known comes first, as in the prompt: a third at the most
             budget -= min(budget // 3, sum(count_tokens(line.text) for line in known.lines))
         offers: dict[int, Offer] = {}
-        depth = policy.section_limit + _SPARE
+        whole = policy.section_limit + _SPARE
+        depth = whole if asked.explained else policy.section_limit + _FEW
         while True:
             front = ranked.rows[:depth]
             wanted = [row for row in dict.fromkeys([*front, *near]) if row not in offers]
@@ -123,9 +126,14 @@ class RecallEngine:
                 tokens = count_tokens(plain(entry.content, entry.quotes)) + _LINE_TOKENS
                 offers[row] = Offer(row, entry, frozenset(entry.involved_entity_ids), sources, tokens, ranked.place(row))
             beside = [offers[row]._replace(rank=0) for row in near if row in offers and row not in front[: policy.section_limit]]
-            same = _known_too(known, vectors, offers, owner, self._embedder.same)
+            same = _known_too(known, vectors, offers, asked.owner, self._embedder.same)
             chooser = Chooser(policy.section_limit, budget, self._embedder.same, vectors.cosine, same)
             choice = chooser.choose([offers[row] for row in front if row in offers], beside, room)
+            if depth < whole:  # what is chosen must not depend on whether somebody looks
+                if choice.settled:
+                    return choice
+                depth = whole
+                continue
             if len(choice.chosen) >= policy.section_limit or depth >= len(ranked.rows) or choice.full:
                 return choice
             depth *= 2
