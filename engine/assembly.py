@@ -5,7 +5,7 @@ import time
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, HandoffCommitted, Listener
-from engine.llm.embedders import open_embedder
+from engine.llm.embedders import open_embedder_or_stand_in
 from engine.llm.meter import Meter
 from engine.llm.observed import CallSink, Observed
 from engine.llm.protocol import Embedder, LanguageModel
@@ -69,7 +69,7 @@ async def assemble(store: Store, sink: CallSink | None, listener: Listener | Non
             raise SaveError(f"{store.db.path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
         policies = await store.db.read(store.worlds.policies)
         known = await store.db.read(store.embeddings.models)
-        embedder = await open_embedder(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
+        embedder = await open_embedder_or_stand_in(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
         return Parts(store, world, policies, embedder, sink, listener)
     except BaseException:
         await store.close()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Literal, TypeVar
 
-from engine.errors import CommandError, ModelError
+from engine.errors import CommandError, ModelError, SaveError
 from engine.events import EntryRestored, Listener, MemoryChanged
 from engine.llm.protocol import Embedder
 from engine.memory import editing, history
@@ -215,9 +215,9 @@ class MemoryDesk:
         self._emit(MemoryChanged(entity=entry.owner_id, changed=(entry,), gone_ids=gone))
         try:
             vectors = await asyncio.wait_for(embedded(self._embedder, [plain(entry.content, entry.quotes)]), self._patience)
-        except (ModelError, TimeoutError):
+            await self._change(partial(put_vectors, store=self._store, embedder=self._embedder, made=[(entry, vectors[0].tobytes())]))
+        except (ModelError, SaveError, TimeoutError):  # the memory itself is safe: words find it
             return
-        await self._change(partial(put_vectors, store=self._store, embedder=self._embedder, made=[(entry, vectors[0].tobytes())]))
         self._recall.forget(entry.owner_id)
 
 

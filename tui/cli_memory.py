@@ -133,7 +133,7 @@ async def _recall(save: Path, who: str, query: str | None, at_round: int | None)
 
     if query is not None and not query.strip():
         raise CommandError("The query is blank.", "Leave --query out to ask with the scene itself.")
-    async with looking_into(save, at_round) as game:
+    async with looking_into(save, at_round) as (game, unknown):
         entity = entity_called(game, who)
         found = await game.memory.recall(entity, query)
         lines = await game.memory.lines([candidate.source for candidate in found.candidates])
@@ -141,7 +141,7 @@ async def _recall(save: Path, who: str, query: str | None, at_round: int | None)
         shown = tuple(_recalled(one, lines[one.source], receipts.get(one.source)) for one in found.candidates if one.source in lines)
         return Answer(
             entity=entity, name=game.name(entity), round=game.world.round, now=game.world.now, embedder=game.embedder_name,
-            query=found.query, focus=found.focus, problems=found.problems, chosen=tuple(one for one in shown if one.chosen),
+            query=found.query, focus=found.focus, problems=(*unknown, *found.problems), chosen=tuple(one for one in shown if one.chosen),
             missed=tuple(one for one in shown if one.reason and not one.chosen),
             knowledge=tuple(
                 Known(id=one.source, chosen=one.chosen, reason=one.reason, tokens=one.tokens, text=one.text)
@@ -185,7 +185,7 @@ def _told(found: Answer) -> Iterator[str]:
 async def _audit(save: Path, who: str | None) -> list[Pair]:
     from engine.past import looking_into
 
-    async with looking_into(save) as game:
+    async with looking_into(save) as (game, _):
         owners = [entity_called(game, who)] if who else [agent.id for agent in game.world.agents()]
         found: list[Pair] = []
         for owner in owners:

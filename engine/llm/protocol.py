@@ -46,6 +46,8 @@ class Completion(Record):
     text: str
     model: str
     usage: Usage
+    cut: bool = False
+    """Whether the model was stopped at `max_tokens`: then the end is missing, however whole the rest looks."""
 
 
 class LanguageModel(Protocol):

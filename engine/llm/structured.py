@@ -13,13 +13,16 @@ from engine.records.prompts import Message
 
 T = TypeVar("T", bound=BaseModel)
 
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_TAG = "think|thinking|thoughts?|reasoning|reflection|scratchpad"
+_THOUGHT = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"^.*</(?:{_TAG})>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_START = re.compile(rf"<(?:{_TAG})>", re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # models put raw line breaks into strings
 _MAX_TAGS = 500
 _MAX_STARTS = 200
 _MAX_ERRORS = 8
 _MAX_ECHO = 4000
+_CUT = "The reply was cut off before its JSON ended."
 _SCHEMA_KEYS = frozenset({"$defs", "$schema", "properties"})
 
 
@@ -33,20 +36,30 @@ async def ask(model: LanguageModel, request: ModelRequest, shape: type[T]) -> tu
     request = request.model_copy(update={"response": shape})
     completion = await model.complete(request)
     try:
-        return read_reply(completion.text, shape), completion
+        return _read(completion, shape), completion
     except BadOutputError as fault:
         completion = await model.complete(_again(request, completion.text, str(fault)))
-    return read_reply(completion.text, shape), completion
+    return _read(completion, shape), completion
+
+
+def _read(completion: Completion, shape: type[T]) -> T:
+    if completion.cut:
+        raise BadOutputError(_CUT, reply=completion.text)
+    return read_reply(completion.text, shape)
 
 
 def read_reply(text: str, shape: type[T]) -> T:
     """The largest part of a text that is JSON of the given shape: in fences, amid prose, after think blocks.
 
+    A text that breaks off within JSON, or within thoughts, is no reply, whatever stood before: it may have been a draft.
     Raises `BadOutputError`, whose message lists the faults of the likeliest part.
     """
     best: tuple[int, T] | None = None
     faults = ""
-    for size, value in _values(_without_thoughts(text)):
+    values, broken_off = _values(_without_thoughts(text))
+    if broken_off and values:
+        raise BadOutputError(_CUT, reply=text)
+    for size, value in values:
         for candidate in _unwrapped(value, shape):
             if isinstance(candidate, dict) and candidate.keys() & _SCHEMA_KEYS:
                 faults = faults or "That is the schema itself. Reply with an object that follows it."
@@ -70,27 +83,32 @@ def _without_thoughts(text: str) -> str:
     return _THOUGHT_END.sub(" ", text)
 
 
-def _values(text: str) -> Iterator[tuple[int, object]]:
-    """Every outermost JSON object or array in a text, with its length.
+def _values(text: str) -> tuple[list[tuple[int, object]], bool]:
+    """Every outermost JSON object or array in a text, with its length, and whether the text breaks off within one or within thoughts.
 
-    Stops at one that the text ends in the middle of: what stands within it is no reply of its own.
+    What stands within one that the text ends in the middle of is no reply of its own.
     """
+    found: list[tuple[int, object]] = []
     position = 0
     for _ in range(_MAX_STARTS):
         start = min((at for at in (text.find("{", position), text.find("[", position)) if at >= 0), default=-1)
+        thought = _THOUGHT_START.search(text, position)
+        if thought and (start < 0 or thought.start() < start):  # it never ends: those that do are taken out before
+            return found, True
         if start < 0:
-            return
+            return found, False
         try:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
             if _cut(text, start, error):
-                return
+                return found, True
             position = start + 1
             continue
         except (RecursionError, ValueError):  # too deep, or a number too long to read
-            return
-        yield end - start, value
+            return found, False
+        found.append((end - start, value))
         position = end
+    return found, False
 
 
 def _cut(text: str, start: int, error: json.JSONDecodeError) -> bool:
@@ -121,8 +139,10 @@ def _listed(error: ValidationError) -> str:
 def _shapeless(text: str) -> str:
     if not text.strip():
         return "The reply was empty."
+    if _THOUGHT_START.search(_without_thoughts(text)) or not _without_thoughts(text).strip():
+        return "The reply was thoughts only."
     if "{" in text and text.rstrip()[-1:] not in "}`]":
-        return "The reply was cut off before its JSON ended."
+        return _CUT
     return "The reply held no readable JSON."
 
 

@@ -13,6 +13,9 @@ from engine.storage.rows import Row
 LEFT_OUT = frozenset({"run_log"})
 """Tables in which equal runs may differ: they hold wall-clock time."""
 
+_KEYS = {"embeddings": ("owner_kind", "id", "model")}
+"""Tables known by other columns than their number: vectors may be made in any order."""
+
 _TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 _COLUMNS = "SELECT name, pk FROM pragma_table_info(?)"
 _WIDTH = 60
@@ -22,7 +25,7 @@ class _Table(NamedTuple):
     name: str
     columns: tuple[str, ...]
     key: tuple[int, ...]
-    """Positions of the primary key's columns."""
+    """Positions of the columns a row is found by: the primary key's, but for `_KEYS`."""
     label: tuple[int, ...]
     """Positions of what a reader knows a row by."""
 
@@ -53,15 +56,17 @@ def _tables(conn: sqlite3.Connection) -> list[_Table]:
         if name in LEFT_OUT:
             continue
         info = conn.execute(_COLUMNS, (name,)).fetchall()
+        if by := _KEYS.get(name):
+            info = [(column, by.index(column) + 1 if column in by else 0) for column, pk in info if not pk]
         columns = tuple(column for column, _ in info)
         key = tuple(sorted((i for i, (_, pk) in enumerate(info) if pk), key=lambda i: info[i][1]))
-        label = (columns.index("id"),) if "id" in columns and name != "embeddings" else key
+        label = (columns.index("id"),) if "id" in columns and not by else key
         found.append(_Table(name, columns, key, label))
     return found
 
 
 def _compare(table: _Table, a: sqlite3.Connection, b: sqlite3.Connection) -> Iterator[str]:
-    """Walk both tables along their primary keys, as in a merge."""
+    """Walk both tables along their keys, as in a merge."""
     left, right = _rows(table, a), _rows(table, b)
     one, other = next(left, None), next(right, None)
     while one is not None or other is not None:
@@ -80,8 +85,8 @@ def _compare(table: _Table, a: sqlite3.Connection, b: sqlite3.Connection) -> Ite
 
 
 def _rows(table: _Table, conn: sqlite3.Connection) -> Iterator[Row]:
-    order = ", ".join(f'"{table.columns[i]}"' for i in table.key)
-    yield from conn.execute(f'SELECT * FROM "{table.name}" ORDER BY {order}')
+    columns, order = (", ".join(f'"{name}"' for name in names) for names in (table.columns, [table.columns[i] for i in table.key]))
+    yield from conn.execute(f'SELECT {columns} FROM "{table.name}" ORDER BY {order}')
 
 
 def _key(table: _Table, row: Row) -> Row:

@@ -31,7 +31,10 @@ _WORDINGS = "SELECT id, content, plain, involved_json FROM ledger_entries WHERE 
 _NUMBERED = f"SELECT {COLUMNS} FROM ledger_entries WHERE seq IN (%s)"
 OF_OWNER = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp, seq"
 NEWEST = f"SELECT {COLUMNS} FROM ledger_entries WHERE owner_id = ? ORDER BY timestamp DESC, seq DESC LIMIT ?"
-_ADD_SOURCE = "INSERT INTO ledger_sources (buffer_id, ledger_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_ADD_SOURCE = """
+INSERT INTO ledger_sources (buffer_id, ledger_id, round) VALUES (?, ?, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'round'))
+ON CONFLICT DO NOTHING
+"""
 _LASTED = "UPDATE ledger_entries SET ended = ? WHERE id = ? AND ended < ?"
 _SOURCES = "SELECT buffer_id FROM ledger_sources WHERE ledger_id = ? ORDER BY buffer_id"
 _SOURCES_OF = "SELECT ledger_id, buffer_id FROM ledger_sources WHERE ledger_id IN (%s)"

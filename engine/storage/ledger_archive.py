@@ -10,9 +10,10 @@ from engine.storage.ledger import COLUMNS, ledger_entry
 from engine.storage.rows import Row, marks, text_list, time_text
 
 _ARCHIVE = f"""
-INSERT INTO ledger_archive ({COLUMNS}, plain, sources_json, fate, archived_round, by_run, into_id)
+INSERT INTO ledger_archive ({COLUMNS}, plain, sources_json, source_rounds_json, fate, archived_round, by_run, into_id)
 SELECT {COLUMNS}, plain,
     (SELECT json_group_array(buffer_id) FROM (SELECT buffer_id FROM ledger_sources WHERE ledger_id = entry.id ORDER BY buffer_id)),
+    (SELECT json_group_array(round) FROM (SELECT round FROM ledger_sources WHERE ledger_id = entry.id ORDER BY buffer_id)),
     ?, ?, ?, ?
 FROM ledger_entries AS entry WHERE id = ?
 """
@@ -22,8 +23,8 @@ OF_OWNER = f"SELECT {_ARCHIVED_COLUMNS} FROM ledger_archive WHERE owner_id = ? O
 INTO = f"SELECT {_ARCHIVED_COLUMNS} FROM ledger_archive WHERE into_id = ? ORDER BY timestamp, seq"
 _GET = f"SELECT {_ARCHIVED_COLUMNS} FROM ledger_archive WHERE id = ?"
 _RESTORE = """
-INSERT INTO restorations (kind, id, round, pinned, fate, left_round, run_id, ledger_id)
-SELECT 'ledger', id, ?, 'none', fate, archived_round, by_run, into_id FROM ledger_archive WHERE id = ?
+INSERT INTO restorations (kind, id, round, pinned, fate, left_round, run_id, ledger_id, origin)
+SELECT 'ledger', id, ?, 'none', fate, archived_round, by_run, into_id, origin FROM ledger_archive WHERE id = ?
 """
 _VERSIONS = """
 SELECT entry.seq, held.entry_id, entry.owner_id, held.timestamp, held.ended, held.location_id, held.involved_json, held.content,

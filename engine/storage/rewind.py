@@ -10,6 +10,7 @@ from engine.storage.opening import explained, open_save
 from engine.storage.schema import migrate
 
 _ROUND = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'round'"
+_RECORDED = "SELECT min(round) FROM rounds"
 _GUARDS = """
 SELECT name, sql FROM sqlite_schema
 WHERE type = 'trigger' AND (name LIKE '%\\_guard\\_%' ESCAPE '\\' OR name LIKE 'restorations\\_%' ESCAPE '\\'
@@ -26,7 +27,7 @@ _WORDED = (
 )
 
 _BACK = """
-SELECT id AS was_id, fate AS was_fate, left_round AS was_left, run_id AS was_run, ledger_id AS was_in, min(seq)
+SELECT id AS was_id, fate AS was_fate, left_round AS was_left, run_id AS was_run, ledger_id AS was_in, origin AS was_from, min(seq)
 FROM restorations WHERE kind = '%s' AND left_round <= :n AND round > :n GROUP BY id
 """
 """What was in the archive at the end of the round and was brought back later."""
@@ -50,14 +51,21 @@ _STEPS = (
     INSERT INTO ledger_entries ({_LEDGER}) SELECT {_LEDGER} FROM ledger_archive WHERE archived_round > :n AND created_round <= :n
     """,
     """
-    INSERT INTO ledger_sources (buffer_id, ledger_id)
-    SELECT source.value, gone.id FROM ledger_archive AS gone, json_each(gone.sources_json) AS source
+    INSERT INTO ledger_sources (buffer_id, ledger_id, round)
+    SELECT source.value, gone.id, since.value
+    FROM ledger_archive AS gone, json_each(gone.sources_json) AS source
+    JOIN json_each(gone.source_rounds_json) AS since ON since.key = source.key
     WHERE gone.archived_round > :n AND gone.created_round <= :n
     """,
     "DELETE FROM ledger_archive WHERE archived_round > :n",
+    "DELETE FROM ledger_sources WHERE round > :n",
     f"""
-    INSERT INTO ledger_archive ({_LEDGER}, sources_json, fate, archived_round, by_run, into_id)
-    SELECT {_LEDGER}, (SELECT json_group_array(buffer_id) FROM ledger_sources WHERE ledger_id = id), was_fate, was_left, was_run, was_in
+    INSERT INTO ledger_archive ({_LEDGER.replace(", origin", "")}, origin, sources_json, source_rounds_json, fate, archived_round, by_run,
+        into_id)
+    SELECT {_LEDGER.replace(", origin", "")}, was_from,
+        (SELECT json_group_array(buffer_id) FROM (SELECT buffer_id FROM ledger_sources WHERE ledger_id = id ORDER BY buffer_id)),
+        (SELECT json_group_array(round) FROM (SELECT round FROM ledger_sources WHERE ledger_id = id ORDER BY buffer_id)),
+        was_fate, was_left, was_run, was_in
     FROM ({_BACK % "ledger"}) JOIN ledger_entries ON id = was_id
     """,
     "DELETE FROM ledger_entries WHERE created_round > :n OR id IN (SELECT id FROM ledger_archive)",
@@ -68,22 +76,35 @@ _STEPS = (
             AND version = (SELECT min(version) FROM ledger_versions WHERE entry_id = one.entry_id AND replaced_round > :n)
     ) AS was WHERE was.entry_id = ledger_entries.id
     """,
-    "DELETE FROM ledger_versions WHERE replaced_round > :n OR entry_id NOT IN (SELECT id FROM ledger_entries)",
+    # A restored memory counts as one by hand only since it was restored.
+    """
+    UPDATE ledger_entries SET origin = was_from
+    FROM (
+        SELECT id AS was_id, origin AS was_from, round AS back_round, min(seq) FROM restorations
+        WHERE kind = 'ledger' AND round > :n GROUP BY id
+    ) WHERE was_id = ledger_entries.id AND NOT EXISTS (
+        SELECT 1 FROM ledger_versions WHERE entry_id = was_id AND replaced_round > :n AND replaced_round <= back_round
+    )
+    """,
+    """
+    DELETE FROM ledger_versions
+    WHERE replaced_round > :n OR entry_id NOT IN (SELECT id FROM ledger_entries UNION ALL SELECT id FROM ledger_archive)
+    """,
     "DELETE FROM ledger_sources WHERE buffer_id NOT IN (SELECT id FROM buffer_entries UNION ALL SELECT id FROM buffer_archive)",
     # How often memories were used is not known for an earlier round.
     "DELETE FROM ledger_use",
     "DELETE FROM restorations WHERE round > :n",
     "DELETE FROM proposals WHERE round > :n",
     "DELETE FROM handoff_runs WHERE round > :n",
+    # The clock as the next round found it; saves of earlier versions know when the next beat began.
+    """
+    UPDATE meta SET value = coalesce(
+        (SELECT started FROM rounds WHERE round = :n + 1), (SELECT min(timestamp) FROM beats WHERE round > :n), value
+    ) WHERE key = 'now'
+    """,
     # What happened.
     "DELETE FROM happenings WHERE round > :n",
     "DELETE FROM beats WHERE round > :n",
-    # The clock last: other statements ask for it.
-    """
-    UPDATE meta SET value = coalesce(
-        (SELECT started FROM rounds WHERE round = :n + 1), (SELECT max(timestamp) FROM happenings), value
-    ) WHERE key = 'now'
-    """,
     # A memory that went on without a new wording had not lasted longer than the clock.
     "UPDATE ledger_entries SET ended = max(timestamp, min(ended, (SELECT value FROM meta WHERE key = 'now')))",
     "DELETE FROM rounds WHERE round > :n",
@@ -104,11 +125,12 @@ def copy_save(path: Path, target: Path) -> None:
             raise explained(error, target) from error
 
 
-def rewind(path: Path, number: int) -> None:
+def rewind(path: Path, number: int) -> tuple[str, ...]:
     """Take a *copy* of a save back to the end of round `number`. In place; never call it on a save that anybody plays.
 
     Buffers, archives, ledgers with their wordings, names, whereabouts, runs, story and clock are as they were. Other attributes,
-    the state of portals, pins and counts of use are those of the copy: saves do not keep their history.
+    the state of portals, pins and counts of use are those of the copy: saves do not keep their history, nor those of earlier
+    versions where anybody was. Returns what else is not known, for people.
     Raises `CommandError` when there was no such round, `SaveError`.
     """
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
@@ -118,12 +140,16 @@ def rewind(path: Path, number: int) -> None:
             [(reached,)] = conn.execute(_ROUND)
             if not 0 <= number <= reached:
                 raise CommandError(f"There is no round {number} in this save.", f"It has rounds 0 (before the first) to {reached}.")
+            [(since,)] = conn.execute(_RECORDED)
             conn.execute("BEGIN IMMEDIATE")
             for statement in _taken_back(conn, number):
                 conn.execute(*statement)
             conn.execute("COMMIT")
         except sqlite3.Error as error:
             raise SaveError(f"{path} could not be taken back to round {number}: {error}.", "The save itself was only read.") from error
+    if number < reached and (since is None or number + 1 < since):
+        return ("Who was where at the end of that round was not written down by the version that played it: places are those of later.",)
+    return ()
 
 
 def _taken_back(conn: sqlite3.Connection, number: int) -> Iterator[tuple[str, tuple[object, ...] | dict[str, int]]]:

@@ -1,8 +1,10 @@
 """An open save with everything that reads and writes it: what other parts get in their constructors."""
 
+import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engine.errors import SaveError
 from engine.records.authored import AuthoredWorld
 from engine.storage.aliases import AliasRepository
 from engine.storage.buffer import BufferRepository
@@ -13,6 +15,7 @@ from engine.storage.ledger import LedgerRepository
 from engine.storage.ledger_archive import LedgerArchive
 from engine.storage.old_memories import OldMemories
 from engine.storage.proposals import ProposalRepository
+from engine.storage.schema import newest_version, version_of
 from engine.storage.story import StoryRepository
 from engine.storage.worlds import WorldRepository
 
@@ -35,9 +38,11 @@ class Store:
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False) -> "Store":
-        """Open a save that holds a world. Raises `SaveError`, `SaveLockedError`."""
+        """Open a save that holds a world. Raises `SaveError`, `SaveLockedError`; for one of an earlier version that is not to be
+        changed, too."""
         store = cls(await Database.open(path, read_only=read_only))
         try:
+            await store.db.read(lambda conn: _check_version(conn, path))
             await store.db.read(store.worlds.check)
         except BaseException:
             await store.close()
@@ -58,3 +63,9 @@ class Store:
     async def close(self) -> None:
         """Finish the running transaction and give the save back. Safe to call twice."""
         await self.db.close()
+
+
+def _check_version(conn: sqlite3.Connection, path: Path) -> None:
+    """Refuse a save of an earlier version that is open for reading only: its tables lack what is asked of them."""
+    if version_of(conn) < newest_version():
+        raise SaveError(f"{path} is from an earlier version.", "Open it once to go on with it: that brings it up to date.")

@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import CommandError
 from engine.game import Game
+from engine.records.review import MemoryEdit
 from engine.storage.rewind import copy_save, rewind
 
 WORLD = Path(__file__).parents[2] / "worlds" / "salt-lantern"
@@ -41,12 +42,45 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, Pa
     return asyncio.run(play(tmp_path_factory.mktemp("played")))
 
 
+OWNER = "orla_venn"
+
+
+async def archived(game: Game, fate: str) -> str:
+    return next(line for line in await game.memory.archived_memories(OWNER) if line.memory.fate == fate).memory.entry.id
+
+
+async def by_hand(game: Game, number: int) -> None:
+    """What a person does after some of the rounds: of each kind of change something before and after each copy."""
+    desk, ledger = game.memory, [line.entry for line in await game.ledger(OWNER)]
+    match number:
+        case 2:
+            await desk.add_memory(OWNER, "The well is deep.")
+        case 4:
+            await desk.edit_memory(ledger[0].id, MemoryEdit(content="Something else happened."))
+        case 6:
+            await desk.remove_memory(ledger[1].id)
+            await desk.restore(next(line for line in await desk.archive(OWNER) if line.fate == "forgotten").entry.id)
+        case 7:
+            promoted = next(entry for entry in reversed(ledger) if entry.origin == "handoff")
+            await desk.merge(ledger[0].id, promoted.id)
+        case 8:
+            await desk.edit_memory(ledger[0].id, MemoryEdit(importance=9))
+        case 10:
+            await desk.restore_memory(await archived(game, "removed"))
+            await desk.remove_memory(ledger[2].id)
+        case 11:
+            await desk.restore(next(line for line in await desk.archive(OWNER) if line.fate == "promoted").entry.id, pin=False)
+        case 12:
+            await desk.restore_memory(await archived(game, "merged"))
+
+
 async def play(folder: Path) -> tuple[Path, dict[int, Path]]:
     path = folder / "game.db"
     game = await Game.create(WORLD, path, seed=3)
     copies: dict[int, Path] = {}
     for number in range(1, ROUNDS + 1):
         await game.step()
+        await by_hand(game, number)
         if number in (1, 5, 9, 13):
             copies[number] = folder / f"{number}.db"
             copy_save(path, copies[number])

@@ -61,7 +61,7 @@ def test_what_is_chosen_is_what_the_prompt_holds(played: Path) -> None:
     code = (
         "import asyncio, sys; from pathlib import Path; from engine.past import looking_into\n"
         "async def main():\n"
-        "    async with looking_into(Path('a.db')) as game: print((await game.preview('ketil_rusk')).text)\n"
+        "    async with looking_into(Path('a.db')) as (game, _): print((await game.preview('ketil_rusk')).text)\n"
         "asyncio.run(main())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=played, check=True)

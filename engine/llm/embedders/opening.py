@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from engine.errors import ProviderError
+from engine.llm.embedders.absent import Absent
 from engine.llm.embedders.minilm import open_minilm
 from engine.llm.embedders.remote import RemoteEmbedder, embedding_origin, vectors_of
 from engine.llm.hashing import Hash768
@@ -31,3 +33,14 @@ async def open_embedder(
         origin = embedding_origin(settings.model, settings.api_base)
         dim = (await vectors_of(bridge, origin, settings.timeout, ["word"])).shape[1]
     return RemoteEmbedder(bridge, settings.model, dim, api_base=settings.api_base, limit=settings.timeout, **thresholds)
+
+
+async def open_embedder_or_stand_in(settings: EmbedSettings, known_dims: Mapping[str, int] | None = None) -> Embedder:
+    """As `open_embedder`, but a provider that cannot be reached gives a stand-in: it costs meaning, never the game.
+
+    Raises `ModelError` when a package or a file of a model on this machine is missing.
+    """
+    try:
+        return await open_embedder(settings, known_dims)
+    except ProviderError as error:
+        return Absent(settings.model, error)

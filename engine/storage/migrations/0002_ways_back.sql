@@ -9,6 +9,9 @@ UPDATE ledger_entries
 SET origin = 'handoff', created_round = (SELECT round FROM handoff_runs WHERE id = ledger_entries.run_id)
 WHERE run_id IS NOT NULL;
 
+-- Since which round an event has been a source of a memory; 0 for those of earlier versions.
+ALTER TABLE ledger_sources ADD COLUMN round INTEGER NOT NULL DEFAULT 0 CHECK (round >= 0);
+
 -- What a run was for, and whether a person decided.
 ALTER TABLE handoff_runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'handoff' CHECK (kind IN ('handoff', 'compression'));
 ALTER TABLE handoff_runs ADD COLUMN decision TEXT NOT NULL DEFAULT 'auto' CHECK (decision IN ('auto', 'accepted', 'rejected'));
@@ -67,6 +70,7 @@ CREATE TABLE ledger_archive (
     origin TEXT NOT NULL CHECK (origin IN ('world', 'handoff', 'hand', 'compression')),
     created_round INTEGER NOT NULL CHECK (created_round >= 0),
     sources_json TEXT NOT NULL CHECK (json_valid(sources_json)),
+    source_rounds_json TEXT NOT NULL CHECK (json_valid(source_rounds_json)),
     fate TEXT NOT NULL CHECK (fate IN ('consolidated', 'merged', 'removed')),
     archived_round INTEGER NOT NULL CHECK (archived_round >= 0),
     by_run TEXT REFERENCES handoff_runs (id) DEFERRABLE INITIALLY DEFERRED,
@@ -88,6 +92,7 @@ CREATE TABLE restorations (
     left_round INTEGER NOT NULL,
     run_id TEXT,
     ledger_id TEXT,
+    origin TEXT,
     done INTEGER NOT NULL DEFAULT 0 CHECK (done IN (0, 1))
 ) STRICT;
 
@@ -236,8 +241,11 @@ BEGIN
     SELECT seq, id, owner_id, timestamp, ended, location_id, involved_json, content, quotes_json, importance, mode, run_id, version,
         plain, 'hand', created_round
     FROM ledger_archive WHERE id = new.id;
-    INSERT INTO ledger_sources (buffer_id, ledger_id)
-    SELECT source.value, gone.id FROM ledger_archive AS gone, json_each(gone.sources_json) AS source WHERE gone.id = new.id;
+    INSERT INTO ledger_sources (buffer_id, ledger_id, round)
+    SELECT source.value, gone.id, since.value
+    FROM ledger_archive AS gone, json_each(gone.sources_json) AS source
+    JOIN json_each(gone.source_rounds_json) AS since ON since.key = source.key
+    WHERE gone.id = new.id;
     DELETE FROM ledger_archive WHERE id = new.id;
     UPDATE restorations SET done = 1 WHERE seq = new.seq;
 END;

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import BadOutputError, ModelError
-from engine.llm.protocol import ModelRequest
+from engine.llm.protocol import Completion, ModelRequest
 from engine.llm.scripted import Scripted
 from engine.llm.structured import ask, read_reply
 from engine.records.prompts import Message
@@ -111,3 +111,40 @@ def test_prose_around_a_reply_changes_nothing(prose: str, minutes: int) -> None:
 def test_deep_nesting_does_not_crash_the_reader() -> None:
     with pytest.raises(BadOutputError):
         read_reply("[" * 100_000, RefereeReply)
+
+
+_DRAFT = GOOD.replace("true", "false")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<think>Perhaps {_DRAFT} but no",
+        f"<reasoning>{_DRAFT}",
+        f"<thought>\nPerhaps {_DRAFT} or not?",
+        f"First draft: {_DRAFT}\nBetter: {GOOD[:40]}",
+        f"```json\n{_DRAFT}\n```\nBetter:\n```json\n{GOOD[:40]}",
+        f"{_DRAFT} <think>no, rather {_DRAFT}",
+        "<think>I am not sure.</think>",
+    ],
+)
+async def test_a_draft_is_no_reply_when_what_follows_breaks_off(reply: str) -> None:
+    """In a handoff silence means forgetting: what a draft leaves out must not be lost."""
+    model = Scripted([reply, reply])
+    with pytest.raises(BadOutputError) as raised:
+        await ask(model, REQUEST, RefereeReply)
+    assert raised.value.reply == reply
+    assert len(model.requests) == 2
+
+
+async def test_a_reply_that_the_provider_stopped_is_none() -> None:
+    class Stopped(Scripted):
+        async def complete(self, request: ModelRequest) -> Completion:
+            return (await super().complete(request)).model_copy(update={"cut": True})
+
+    with pytest.raises(BadOutputError, match="cut off"):
+        await ask(Stopped([GOOD, GOOD]), REQUEST, RefereeReply)
+
+
+def test_speech_about_thoughts_is_speech() -> None:
+    assert read_reply(GOOD.replace("The rope holds.", "He wrote <thought> on it."), RefereeReply).reason == "He wrote <thought> on it."
