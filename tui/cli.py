@@ -133,7 +133,9 @@ async def _headless(
     began = time.monotonic()
 
     def count(event: EngineEvent) -> None:
-        if isinstance(event, HandoffCommitted):
+        if isinstance(event, HandoffCommitted | HandoffFailed) and event.run.kind == "compression":
+            counts.update(compressions=int(event.run.status == "committed"))
+        elif isinstance(event, HandoffCommitted):
             counts.update(runs=1, promoted=event.run.promoted, forgotten=event.run.forgotten, pinned=event.run.pinned)
         elif isinstance(event, HandoffFailed):
             counts.update(runs=1, failed=1)
@@ -180,7 +182,8 @@ async def _headless(
     handoffs = {key: counts[key] for key in ("runs", "failed", "promoted", "forgotten", "pinned")}
     return {
         "rounds": reached, "beats": beats, "clock": clock, "entities": entities, "buffer_entries": sizes.buffer,
-        "ledger_entries": sizes.ledger, "handoffs": handoffs, "names_learned": counts["names"], "model_calls": calls,
+        "ledger_entries": sizes.ledger, "handoffs": handoffs, "compressions": counts["compressions"],
+        "names_learned": counts["names"], "model_calls": calls,
         "seconds": round(time.monotonic() - began, 3),
     }
 

@@ -26,7 +26,8 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_prints_its_summary_as_json(two_runs: Path) -> None:
     summary = json.loads((two_runs / "a.json").read_text(encoding="utf-8"))
-    assert list(summary) == ["rounds", "beats", "clock", "entities", "buffer_entries", "ledger_entries", "handoffs", "names_learned",
+    assert list(summary) == ["rounds", "beats", "clock", "entities", "buffer_entries", "ledger_entries", "handoffs",
+                             "compressions", "names_learned",
                              "model_calls", "seconds"]
     assert list(summary["handoffs"]) == ["runs", "failed", "promoted", "forgotten", "pinned"]
     assert summary["rounds"] == 12

@@ -170,3 +170,14 @@ def test_a_run_whose_handoffs_ask_first_says_that_they_wait(tmp_path: Path) -> N
     done = otherminds("run", "w", "--rounds", "2", "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["handoffs"]["runs"]) == (0, 0)
     assert "handoffs wait for a person" in done.stderr
+
+
+def test_compressions_are_no_handoffs(tmp_path: Path) -> None:
+    shutil.copytree(WORLD, tmp_path / "w")
+    with (tmp_path / "w" / "world.yaml").open("a", encoding="utf-8") as file:
+        file.write("\npolicies: {compression: {limit: 10, newest: 2}}\n")
+    summary = json.loads(otherminds("run", "w", "--rounds", "15", "--seed", "7", "--save", "c.db", "--json", cwd=tmp_path).stdout)
+    with closing(sqlite3.connect(tmp_path / "c.db")) as conn:
+        runs = dict(conn.execute("SELECT kind, count(*) FROM handoff_runs GROUP BY kind").fetchall())
+    assert runs["compression"] > 0
+    assert (summary["handoffs"]["runs"], summary["compressions"]) == (runs["handoff"], runs["compression"])
