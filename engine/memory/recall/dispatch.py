@@ -10,8 +10,9 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-async def within(patience: float, asked: Awaitable[A], missing: str) -> tuple[A | None, tuple[str, ...]]:
-    """What `asked` gives, or None and what is missing and why: it raised an `OthermindsError`, or took more than `patience` seconds.
+async def within(patience: float | None, asked: Awaitable[A], missing: str) -> tuple[A | None, tuple[str, ...]]:
+    """What `asked` gives, or None and what is missing and why: it raised an `OthermindsError`, or took more than `patience` seconds,
+    if there is a bound.
 
     Anything else that it raises is a fault of ours, and is raised.
     """

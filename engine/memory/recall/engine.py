@@ -20,6 +20,7 @@ from engine.memory.recall.pool import Asked, LedgerTier, Pool
 from engine.memory.recall.query import asked_query, scene_query
 from engine.memory.recall.receipts import candidates, receipts
 from engine.memory.recall.repeats import says_the_same
+from engine.memory.recall.rested import Rested
 from engine.memory.recall.vectors import BUDGET, OwnerVectors, VectorCache
 from engine.memory.text import plain
 from engine.mind.aliases import is_name
@@ -46,6 +47,7 @@ class RecallEngine:
     """Chooses memories and knowledge for prompts. Only reads: what a prompt recalled is never source material (invariant 11)."""
 
     def __init__(self, store: Store, embedder: Embedder, policies: Policies, budget_bytes: int = BUDGET) -> None:
+        embedder = Rested(embedder, policies.recall.patience)
         self._store, self._embedder, self._policy = store, embedder, policies.recall
         self._ledger = LedgerTier(store, embedder, policies.recall, VectorCache(budget_bytes))
         self._knowledge = KnowledgeTier(store, embedder, policies.recall.patience)

@@ -58,7 +58,7 @@ class KnowledgeTier:
         lines = bearing_on(self._lore, entity, scene) if self._lore else []
         if not lines:
             return Known(), ()
-        vectors, unlike = await within(self.patience, self._embedded([bare(line.text) for line in lines]), _UNLIKE)
+        vectors, unlike = await within(None, self._embedded([bare(line.text) for line in lines]), _UNLIKE)
         return Known(tuple(lines), vectors), unlike
 
     async def _embedded(self, texts: Sequence[str]) -> Vectors:

@@ -109,7 +109,7 @@ class LedgerTier:
         """The query's vector, or what was missing instead: then words and structure find what they can."""
         if not query.dense.strip():
             return None, ()
-        found, missing = await within(self.policy.patience, embedded(self.embedder, [query.dense]), _UNLIKE)
+        found, missing = await within(None, embedded(self.embedder, [query.dense]), _UNLIKE)
         return (None if found is None else found[0]), missing
 
     def _ranked(self, vectors: OwnerVectors, reading: Reading, dense: Vectors | None, asked: Asked) -> Pool:

@@ -33,8 +33,10 @@ class Slow(Hash768):
     def __init__(self) -> None:
         super().__init__()
         self.asked, self.broken_off = asyncio.Event(), asyncio.Event()
+        self.calls = 0
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls += 1
         self.asked.set()
         try:
             await asyncio.Event().wait()
@@ -62,6 +64,16 @@ async def test_a_slow_embedder_leaves_words_and_structure(desk: Desk) -> None:
     assert found.problems == ("Memories were not compared by meaning: there was no answer within 0.3 seconds.",)
     assert all(receipt.cosine == 0 for receipt in found.receipts)
     assert slow.broken_off.is_set()
+
+
+async def test_an_embedder_that_hangs_is_waited_for_once_in_a_while(desk: Desk) -> None:
+    await filled(desk)
+    slow = Slow()
+    engine = RecallEngine(desk.store, slow, Policies(recall=RecallPolicy(patience=0.02)))
+    found = [await recall(desk, engine) for _ in range(22)]
+    assert slow.calls == 2
+    assert all("compass" in one.entries[0].content for one in found)
+    assert found[1].problems == ("Memories were not compared by meaning: hash768 did not answer lately and is not asked again for a while.",)
 
 
 async def test_a_database_that_does_not_answer_is_left_out(desk: Desk) -> None:
