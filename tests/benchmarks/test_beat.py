@@ -31,7 +31,7 @@ from engine.turns.simulation import SimulationManager
 AGENTS, PLACES, MEMORIES, HELD, ROUNDS = 100, 25, 100, 20, 6
 """`MEMORIES` and `HELD` are ledger and buffer entries of each agent when the play begins."""
 BAR_MS, BAR_P99_MS = 2.0, 10.0
-MEDIAN_RATIO, P99_RATIO = 16.0, 25.0
+MEDIAN_RATIO, P99_RATIO = 12.0, 20.0
 """Asserted of processor time against the unit of work: about twice of what was measured, for a machine that others use too."""
 NOON = datetime(1247, 3, 1, 12)
 PEOPLE = ("sailor", "groom", "cook", "clerk", "cooper", "pilot", "tanner", "porter", "weaver", "chandler")
