@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tui.host import GameHost
 from tui.screens.home import HomeScreen
 from tui.terminal import lasting, leave_on_signals, leave_when_gone, unfit
-from tui.text import ControlFilter
+from tui.text import ControlFilter, plain
 from tui.theme import LANTERN, THEMES, variables
 
 if TYPE_CHECKING:
@@ -87,8 +87,22 @@ class OthermindsApp(App[None]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Commands that are there on every screen."""
         yield SystemCommand("Theme", "Choose other colours", self.search_themes)
-        yield SystemCommand("Picture", "Save a picture of this screen as SVG", lambda: self.set_timer(0.1, self.deliver_screenshot))
+        yield SystemCommand("Picture", "Save a picture of this screen as SVG", lambda: self.set_timer(0.1, self.keep_picture))
         yield SystemCommand("Quit", "Leave Otherminds; all is saved", self.action_quit)
+
+    def keep_picture(self) -> None:
+        """Save what is on the screen as a picture, and say where; in a browser it is handed to the browser instead."""
+        if self.is_web:
+            self.deliver_screenshot()
+            return
+        try:
+            path = self.host.shelf.keep_picture(self.export_screenshot())
+        except OSError as error:
+            cause = error.strerror or str(error)
+            text = f"The picture could not be saved in {self.host.shelf.pictures}: {cause}. Set OTHERMINDS_HOME to a folder you can write to."
+            self.notify(plain(text), severity="error", markup=False)
+        else:
+            self.notify(plain(f"Saved as {path}"), title="Picture", markup=False)
 
     # screens
 

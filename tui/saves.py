@@ -45,9 +45,11 @@ def home() -> Path:
 
 
 class SaveShelf:
-    """The saves of one folder."""
+    """The saves of one folder, and pictures of the screen beside them."""
 
     def __init__(self, folder: Path) -> None:
+        self.pictures = folder / "pictures"
+        """Where pictures are kept. Made with the first."""
         self._saves = folder / "saves"
         self._notes = folder / "notes"
 
@@ -99,6 +101,15 @@ class SaveShelf:
             fresh.replace(path)
         except OSError:
             return
+
+    def keep_picture(self, text: str) -> Path:
+        """Write a picture (SVG) under a free name and return its path. Raises `OSError`."""
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while (path := self.pictures / f"otherminds-{number}.svg").exists():
+            number += 1
+        path.write_text(text, encoding="utf-8")
+        return path
 
     def delete(self, save: Path) -> None:
         """Take a save of this shelf away for good, with its note. Raises `OSError`."""

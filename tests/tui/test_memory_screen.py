@@ -187,3 +187,34 @@ async def test_a_forgotten_moment_of_the_real_engine_comes_back(tmp_path: Path, 
         await keys(pilot, settle, "n", "n", "n", "n", "n")
         assert back.id in {entry.id for entry in (await host.game.buffer(owner)).partition.held}
     await host.close()
+
+
+async def test_the_first_escape_shows_all_again_and_the_second_leaves(looking: Open, settle: Settle, seen: Seen) -> None:
+    async with looking() as pilot:
+        await keys(pilot, settle, "slash")
+        await pilot.press(*"again", "enter")
+        await settle(pilot)
+        assert "Nothing here fits. esc shows all again." in seen(pilot)
+        await keys(pilot, settle, "escape")
+        assert isinstance(pilot.app.screen, MemoryScreen)
+        assert "Long ago 2" in seen(pilot)
+        await keys(pilot, settle, "o", "escape")
+        assert "only" not in seen(pilot).splitlines()[1]
+        assert "kept" in seen(pilot)
+        assert isinstance(pilot.app.screen, MemoryScreen)
+        await keys(pilot, settle, "escape")
+        assert isinstance(pilot.app.screen, PlayScreen)
+
+
+async def test_a_list_emptied_by_putting_back_can_be_left_in_two_steps(looking: Open, settle: Settle, seen: Seen) -> None:
+    async with looking() as pilot:
+        await keys(pilot, settle, "slash")
+        await pilot.press(*"ago", "space", "2", "enter")
+        await settle(pilot)
+        await keys(pilot, settle, "u")
+        assert "Nothing here fits. esc shows all again." in seen(pilot)
+        assert "esc Show all" in seen(pilot)
+        await keys(pilot, settle, "escape")
+        assert "Long ago 1" in seen(pilot)
+        await keys(pilot, settle, "q")
+        assert isinstance(pilot.app.screen, PlayScreen)

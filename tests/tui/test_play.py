@@ -374,3 +374,36 @@ async def test_other_themes_show_the_same_text(playing: Open, settle: Settle, se
         pilot.app.theme = theme
         await settle(pilot)
         assert seen(pilot) == before
+
+
+async def test_typing_a_name_replaces_the_old_one(playing: Open, settle: Settle, seen: Seen) -> None:
+    async with playing() as pilot:
+        await keys(pilot, settle, "3", "down", "a")
+        await pilot.press(*"Rain", "enter")
+        await settle(pilot)
+        assert "calls Mira Sol “Rain” from now on." in seen(pilot)
+
+
+async def test_no_digit_of_a_number_of_rounds_is_dropped(playing: Open, settle: Settle, seen: Seen, games: Any) -> None:
+    async with playing() as pilot:
+        await pilot.press("R", *"20000")
+        await pilot.pause()
+        text = seen(pilot)
+        assert "20000" in text
+        assert "A number from 1 to 1,000" in text
+        await pilot.press("enter", *["backspace"] * 4)
+        await pilot.pause()
+        assert "A number from 1 to 1,000" not in seen(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert games.game.steps == ["", ""]
+
+
+@pytest.mark.parametrize("size", [(80, 12), (120, 24), (200, 20)])
+async def test_enter_on_a_section_brings_its_heading_to_the_top(playing: Open, settle: Settle, seen: Seen, size: tuple[int, int]) -> None:
+    async with playing(size) as pilot:
+        await keys(pilot, settle, "6", "z", "enter")
+        rows = play(pilot).prompt.rows
+        heading = rows.text().splitlines().index("=== WHO YOU ARE ===")
+        assert rows.scroll_offset.y == min(heading, rows.max_scroll_y)
+        assert "=== WHO YOU ARE ===" in seen(pilot)

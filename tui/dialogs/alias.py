@@ -46,7 +46,7 @@ class AliasDialog(ModalScreen[str | None]):
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content(f"What {plain(self._viewer)} calls {plain(self._target)}")
             yield Static(Content("A name, or words like “the tall sailor”. Empty: back to what the looks suggest."))
-            yield _AliasLine(self._alias, plain(self._now), id="alias", max_length=80, select_on_focus=False)
+            yield _AliasLine(self._alias, plain(self._now), id="alias", max_length=80)
             yield RowList(id="timeline", classes="last")
             yield KeyBar()
 

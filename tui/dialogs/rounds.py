@@ -30,19 +30,32 @@ class RoundsDialog(ModalScreen[int | None]):
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content("Play rounds")
             yield Static(Content("How many? Space pauses after the running one, escape stops at once."))
-            yield _NumberLine("10", type="integer", max_length=4, select_on_focus=True, id="number")
+            yield _NumberLine("10", type="integer", id="number")
             yield Static(id="problem", classes="problem last", markup=False)
             yield KeyBar()
+
+    @on(Input.Changed)
+    def _check(self, event: Input.Changed) -> None:
+        event.stop()
+        self._say(bool(event.value) and not _number(event.value))
 
     @on(Input.Submitted)
     def _play(self, event: Input.Submitted) -> None:
         event.stop()
-        number = int(event.value) if event.value.isascii() and event.value.isdigit() else 0
-        if 1 <= number <= _MOST:
+        if number := _number(event.value):
             self.dismiss(number)
         else:
-            self.query_one("#problem", Static).update(Content(f"A number from 1 to {_MOST:,}, please."))
+            self._say(wrong=True)
+
+    def _say(self, wrong: bool) -> None:
+        self.query_one("#problem", Static).update(Content(f"A number from 1 to {_MOST:,}, please." if wrong else ""))
 
     def action_leave(self) -> None:
         """Play none."""
         self.dismiss(None)
+
+
+def _number(text: str) -> int:
+    """How many rounds are asked for; 0 when it is no number of rounds that can be played."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(_MOST)) else 0
+    return number if number <= _MOST else 0

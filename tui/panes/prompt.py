@@ -87,6 +87,7 @@ found; at the end, **enter** shows all that were looked at, those that did not g
                 self.post_message(self.PoolWanted(self._prompt.entity))
         else:
             self.rows.cursor = "text:" + event.key.removeprefix("text:")
+            self.rows.reveal(self.rows.cursor, above=0)
 
 
 def rows_of(
@@ -137,6 +138,7 @@ def _text(prompt: "Prompt") -> list[Row]:
         for line in paragraphs(message.content):
             key = by_heading.get(line)
             style = ".name" if key else ".deed"
-            rows.append(Row(Content.styled(line, style), key=f"text:{key}" if key else ""))
+            name = f"text:{key}" if key else ""
+            rows.append(Row(Content.styled(line, style), key=name, name=name))
         rows.append(_BLANK)
     return rows

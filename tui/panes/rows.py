@@ -253,11 +253,12 @@ class RowList(ScrollView, can_focus=True):
                 self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True, x_axis=False)
                 return
 
-    def reveal(self, name: str) -> None:
-        """Bring the row of this name to the upper third, so that what follows it is in sight."""
+    def reveal(self, name: str, above: float = 0.25) -> None:
+        """Bring the row of this name into the upper part, with `above` of the height over it, so that what follows is in sight."""
         for index, row in enumerate(self._rows):
             if row.name == name and index < len(self._wrapped.first):
-                self.scroll_to(y=self._wrapped.first[index] - self.size.height // 4, animate=False, force=True, immediate=True)
+                top = self._wrapped.first[index] - int(self.size.height * above)
+                self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
     def _step(self, by: int) -> None:
         keys = self.keys

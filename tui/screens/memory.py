@@ -48,7 +48,7 @@ _ORDER: tuple[Shelf, ...] = ("moments", "memories", "twins")
 
 class _FilterLine(Input):
     BINDINGS = [
-        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.drop_filter", "Show all"),
+        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.show_all", "Show all"),
     ]
 
 
@@ -61,14 +61,14 @@ class MemoryScreen(Screen[None]):
     AUTO_FOCUS = "#shelf"
     TITLE = "Memory"
     HELP = """\
-Nothing that left a memory is lost. **1** moments that left working memory, kept or forgotten, newest first; **2** memories that
-left the ledger: removed by hand, merged, or told together with others; **3** memories that tell nearly the same.
+Nothing that left a memory is lost. **1** Moments: what left working memory, kept or forgotten, newest first. **2** Memories: what
+left the ledger, removed by hand, merged, or told together with others. **3** Near-duplicates: memories that tell nearly the same.
 
 What is under the cursor is told in full beside the list, or below it: when and why it left, and what it became.
 
 **u** puts it back where it was: a moment into working memory, pinned by your hand so that the next handoff does not take it
 again, a memory into the ledger. **m** merges two that tell the same. **enter** shows where a memory comes from. **/** searches,
-**o** shows one fate only, **esc** goes back.
+**o** shows one fate only; **esc** shows all again, and then goes back to play.
 """
     BINDINGS = [
         Binding("u", "restore", "Put back", tooltip="Put it back into mind or into the ledger", id="memory-restore"),
@@ -82,6 +82,7 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         ),
         Binding("right,l", "turn(1)", "Next list", key_display="→", tooltip="The next list; left goes back", id="memory-next"),
         Binding("left,h", "turn(-1)", "List before", show=False, id="memory-previous"),
+        Binding("escape", "show_all", "Show all", tooltip="Show again what was searched or left out", id="memory-show-all"),
         Binding("escape,q", "back", "Back", key_display="esc", tooltip="Back to play", id="memory-back"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False),
@@ -229,6 +230,8 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
                 return line is not None and bool(memory_of(line))
             case "fate":
                 return bool(FATES[self._shelf])
+            case "show_all":
+                return bool(self._fate or self.line.value or self.line.has_focus)
         return True
 
     def action_shelf(self, shelf: Shelf) -> None:
@@ -265,11 +268,14 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         self.query_one("#filter-line").display = bool(self.line.value)
         self.entries.focus()
 
-    def action_drop_filter(self) -> None:
-        """Show all again."""
+    def action_show_all(self) -> None:
+        """Show all again: neither words nor a fate are asked for."""
+        self._fate, self._shown = "", _PAGE
         self.line.value = ""
         self.query_one("#filter-line").display = False
         self.entries.focus()
+        self._show()
+        self.entries.begin()
 
     def action_fate(self) -> None:
         """All, or one fate only."""
@@ -290,7 +296,7 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         if self._shelf == "moments":
             await self._did(self._game.memory.restore(key_of(line)), "Back in mind, pinned by your hand: p in the Mind pane lets go of it.")
         else:
-            await self._did(self._game.memory.restore_memory(key_of(line)), "Back in the ledger. No maintenance takes it away again.")
+            await self._did(self._game.memory.restore_memory(key_of(line)), "Back in the ledger. No handoff or compression takes it out again.")
 
     @work(group="by-hand")
     async def action_merge(self) -> None:
