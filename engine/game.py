@@ -219,11 +219,8 @@ class Game:
         if viewer is None:
             happened = await self._store.db.read(lambda conn: self._store.story.recent(conn, limit))
             return [narrated(self.world, h.round, h.timestamp, h.location_id, h.intent, h.outcome) for h in happened]
-        held = await self._store.db.read(
-            lambda conn: [*(a.entry for a in self._store.buffer.archived(conn, viewer)), *self._store.buffer.of_owner(conn, viewer)]
-        )
-        lived = sorted((e for e in held if e.round > 0), key=lambda e: e.seq)
-        return [lived_through(self.world, entry) for entry in lived[-limit:]]
+        lived, world = await self._store.db.read(lambda conn: self._store.buffer.lived(conn, viewer, limit)), self.world
+        return await asyncio.to_thread(lambda: [lived_through(world, entry) for entry in lived])
 
     async def asides(self, viewer: EntityId | None, since: int = 0, limit: int = 500) -> Sequence[Aside]:
         """What minds did since a round, as far as the save tells, in order of time: handoffs, names learned, proposals that wait. Of

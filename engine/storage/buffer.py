@@ -18,6 +18,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 OF_OWNER = f"SELECT {_COLUMNS} FROM buffer_entries WHERE owner_id = ? ORDER BY timestamp, seq"
 _LATEST = f"SELECT {_COLUMNS} FROM buffer_entries WHERE owner_id = ? AND grasp = ? ORDER BY timestamp DESC, seq DESC LIMIT 1"
+_ARM = f"SELECT * FROM (SELECT {_COLUMNS} FROM %s WHERE owner_id = ? AND round > 0 ORDER BY timestamp DESC, seq DESC LIMIT ?)"
+LIVED = f"{_ARM % 'buffer_entries'} UNION ALL {_ARM % 'buffer_archive'}"
 _GET = f"SELECT {_COLUMNS} FROM buffer_entries WHERE id = ?"
 _FIND = f"""
 SELECT {_COLUMNS} FROM buffer_entries WHERE id IN (%s) UNION ALL SELECT {_COLUMNS} FROM buffer_archive WHERE id IN (%s)
@@ -75,6 +77,11 @@ class BufferRepository:
     def of_owner(self, conn: sqlite3.Connection, owner: EntityId) -> list[BufferEntry]:
         """The buffer of one entity, chronological."""
         return [_known_entry(row) for row in conn.execute(OF_OWNER, (owner,))]
+
+    def lived(self, conn: sqlite3.Connection, owner: EntityId, limit: int) -> list[BufferEntry]:
+        """The last events that one entity perceived since play began, whether still in its buffer or not, in order of writing."""
+        found = [_entry(row) for row in conn.execute(LIVED, (owner, limit, owner, limit))]
+        return sorted(found, key=lambda entry: entry.seq)[-limit:]
 
     def latest(self, conn: sqlite3.Connection, owner: EntityId, grasp: Grasp) -> BufferEntry | None:
         """The newest entry in the buffer of one entity that was perceived like this, if any."""

@@ -382,3 +382,16 @@ async def test_memories_are_found_by_number_as_by_id(store: Store, samples: "Sam
     found = await store.db.read(lambda c: store.ledger.numbered(c, [wanted[3], 99_999, *wanted]))
     assert found == [written[-4], *(entry for entry in reversed(written) if entry is not written[-4])]
     assert found == await store.db.read(lambda c: store.ledger.get(c, [entry.id for entry in found]))
+
+
+async def test_what_was_lived_is_the_newest_of_buffer_and_archive_in_order_of_writing(store: Store, samples: "Samples") -> None:
+    def work(conn: sqlite3.Connection) -> tuple[list[str], list[list[str]]]:
+        entries = [store.buffer.add(conn, samples.event(minutes=n)) for n in (1, 5, 3, 4, 2)]
+        run = store.handoffs.add(conn, samples.run())
+        store.buffer.archive(conn, entries[:3], "forgotten", run.id, {})
+        found = [[entry.id for entry in store.buffer.lived(conn, "bob", limit)] for limit in (10, 3)]
+        return [entry.id for entry in entries], found
+
+    written, [everything, newest] = await store.db.write(work)
+    assert everything == written  # backstory is not lived
+    assert newest == written[-3:]
