@@ -1,18 +1,20 @@
 """What a viewer calls others, and whom it means by a phrase (DESIGN 5)."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 from engine.mind.distinct import distinct
 from engine.mind.labels import UNFAMILIAR, is_name, key_of, label_of, looks_of, noun_phrase
+from engine.mind.referring import Vocabulary, tokenize
 from engine.mind.wordlists import COMMON, TITLES
 from engine.records.base import EntityId, Record
-from engine.records.tokens import substitute, token
+from engine.records.tokens import substitute
 from engine.records.world import Entity, World
 
-__all__ = ["UNFAMILIAR", "Found", "find", "is_name", "known_name", "label_of", "names_for", "narrator_name", "resolve_alias", "tokenize",
-           "true_names", "vocabulary"]  # fmt: skip
+__all__ = ["UNFAMILIAR", "Found", "find", "is_name", "known_name", "label_of", "name_words", "names_for", "narrator_name", "own_words",
+           "resolve_alias", "tokenize", "true_names", "vocabulary", "whole_names"]  # fmt: skip
 
 YOU = "you"
 _SELF = frozenset({"you", "yourself", "me", "myself", "i"})
@@ -147,56 +149,43 @@ def _is_part(words: Sequence[str], whole: Sequence[str], named: bool) -> bool:
     return all(word in rest for word in words) and (words[-1] == whole[-1] or (named and words[0] == whole[0]))
 
 
-def vocabulary(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> dict[str, EntityId]:
+def vocabulary(world: World, viewer_id: EntityId, ids: Iterable[EntityId]) -> Vocabulary:
     """What `tokenize` needs: each name that the viewer has for these entities, and what means only one of them besides.
 
-    That is a first or last part of a name (`Bryn` of Bryn Harrow), and the label of somebody whose name is known by now.
+    That is a first or last part of a name (`Bryn` of Bryn Harrow), and the label of somebody whose name is known by now. Beside them
+    stand the true names of all these and of the viewer, which mean nobody by themselves.
     """
     names = names_for(world, viewer_id, (id_ for id_ in ids if id_ != viewer_id))
+    labels = {id_: label_of(world.entities[id_]) for id_ in names if id_ in world.entities}
+    words = name_words(names, {id_: label for id_, label in labels.items() if label != UNFAMILIAR})
+    return Vocabulary(words, whole_names(world, [*names, viewer_id]))
+
+
+def name_words(names: Mapping[EntityId, str], labels: Mapping[EntityId, str] = MappingProxyType({})) -> dict[str, EntityId]:
+    """These names, and what means only one of them besides: first and last parts of names, and further labels."""
     also: dict[str, set[EntityId]] = {}
     for id_, name in names.items():
-        for other in _other_words(world, id_, name):
-            also.setdefault(other, set()).add(id_)
+        for word in (*_ends(name), *((labels[id_],) if id_ in labels else ())):
+            also.setdefault(word, set()).add(id_)
     certain = {name: id_ for id_, name in names.items()}
-    return certain | {other: next(iter(held)) for other, held in also.items() if len(held) == 1 and other not in certain}
+    return certain | {word: next(iter(held)) for word, held in also.items() if len(held) == 1 and word not in certain}
 
 
-def _other_words(world: World, id_: EntityId, name: str) -> list[str]:
+def own_words(world: World, viewer_id: EntityId) -> Vocabulary:
+    """By what names the viewer itself may be meant in a text about it: its whole name, and the first and last part of it."""
+    name = own_name(world.entities[viewer_id])
+    words = [name, *_ends(name)] if name.strip() else []
+    return Vocabulary(dict.fromkeys(words, viewer_id), whole_names(world, [viewer_id]))
+
+
+def whole_names(world: World, ids: Iterable[EntityId]) -> dict[EntityId, str]:
+    """The true name of each of these that has one."""
+    known = {id_: world.entities[id_].value("name") for id_ in ids if id_ in world.entities}
+    return {id_: name for id_, name in known.items() if name}
+
+
+def _ends(name: str) -> list[str]:
+    """The first and the last word of a name, where they are names themselves."""
     pieces = name.split()
-    ends = {pieces[0], pieces[-1]} if is_name(name) and len(pieces) > 1 else set()
-    words = [piece for piece in ends if is_name(piece) and len(piece) > 2 and piece.casefold() not in TITLES | COMMON]
-    label = label_of(world.entities[id_]) if id_ in world.entities else UNFAMILIAR
-    return words if label == UNFAMILIAR else [*words, label]
-
-
-def tokenize(text: str, names: Mapping[str, EntityId]) -> str:
-    """The text with names replaced by reference tokens, longest first, whole words, in one pass.
-
-    Labels match without case, names only as written. What is a token already stays as it is.
-    """
-    return _tokenizer(tuple(names.items()))(text)
-
-
-@lru_cache(maxsize=64)
-def _tokenizer(names: tuple[tuple[str, EntityId], ...]) -> Callable[[str], str]:
-    """`tokenize` for these names: the texts of one call are searched for the same ones."""
-    usable = {" ".join(name.split()): id_ for name, id_ in names if name.strip()}
-    if not usable:
-        return str
-    longest = sorted(usable, key=lambda name: (-len(name), name))
-    pattern = re.compile(r"\{\{e:[^}]*\}\}|(?<!\w)(" + "|".join(_pattern(name) for name in longest) + r")(?!\w)")
-    ids = {name if is_name(name) else name.casefold(): usable[name] for name in reversed(longest)}
-
-    def replaced(match: re.Match[str]) -> str:
-        if match.group(1) is None:
-            return match.group(0)
-        found = " ".join(match.group(1).split())
-        id_ = ids.get(found) or ids.get(found.casefold())
-        return match.group(0) if id_ is None else token(id_)
-
-    return lambda text: pattern.sub(replaced, text)
-
-
-def _pattern(name: str) -> str:
-    words = r"\s+".join(re.escape(word) for word in name.split())
-    return words if is_name(name) else f"(?i:{words})"
+    ends = dict.fromkeys((pieces[0], pieces[-1])) if is_name(name) and len(pieces) > 1 else {}
+    return [piece for piece in ends if is_name(piece) and len(piece) > 2 and piece.casefold() not in TITLES | COMMON]

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from engine.memory.handoff.retold import retold
 from engine.memory.text import bare
 from engine.memory.wording import beginnings, content, held_by, in_order, names, negations, numbers, opposed, sentences
-from engine.mind.aliases import own_name, tokenize, vocabulary
+from engine.mind.aliases import own_words, tokenize, vocabulary
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.tokens import referred, token
@@ -22,7 +23,7 @@ _SHARE = 0.8
 _ENOUGH = 4
 """Content words of a sentence that can be told in part. A shorter one has to be a sentence of the memory, whole."""
 _LEAST = 2
-"""Content words that such a short sentence needs: `He left` is said of many a day."""
+"""Content words that such a short sentence needs: `He left` is said of many a day. A shorter one is told by the same words beside others."""
 
 _AGO = r"\b(?:(?:about|a|an|few|half|hour|couple|several|many|moments?|minutes?|hours?|days?|weeks?|months?|years?) )+ago\b"
 _WHEN = re.compile(
@@ -34,7 +35,7 @@ _WHEN = re.compile(
 _LABEL = re.compile(r"^Quote:\s*|\(Only a thought\.?\)", re.IGNORECASE)
 _ASIDE = content("listen friend friends well hark aye yes know mind hear heard true truth look believe swear promise")
 """What is said to begin or end a story and is no part of it."""
-_CHATTER = _ASIDE | content(
+CHATTER = _ASIDE | content(
     "good evening morning night day lord lady sir master mistress please hello welcome wait ask asked god gods heaven heavens tale story "
     "word words memory"
 )
@@ -130,12 +131,12 @@ def called(world: World, voice: Voice, sources: Sequence[BufferEntry], others: I
     """The owner's names for whoever speaks or is spoken to, whom it knows by name, `others` and itself."""
     me = world.entities[voice.owner]
     people = {voice.speaker, *(who for entry in sources for who in entry.intent.targets), *me.aliases, *others}
-    return vocabulary(world, voice.owner, people & world.entities.keys()) | {own_name(me): voice.owner}
+    return own_words(world, voice.owner) | vocabulary(world, voice.owner, people & world.entities.keys())
 
 
 def spoken(sources: Sequence[BufferEntry], known: Mapping[str, EntityId]) -> list[Sentence]:
     """What was said in these events, sentence by sentence, without the names of those spoken to."""
-    return [sentence_of(line, entry.intent.targets, known) for entry in sources for line in sentences(entry.intent.text)]
+    return [sentence_of(line, entry.intent.targets, known) for entry in sources for line in retold(entry.intent.text)]
 
 
 def sentence_of(line: str, targets: Iterable[EntityId], known: Mapping[str, EntityId]) -> Sentence:
@@ -151,8 +152,10 @@ def can_tell(text: str, sentence: Sentence) -> bool:
     """Whether a memory, as `plain` gives it, holds words enough to tell a sentence: a look at letters, then at stems, before the names
     in it are found. None that fails this passes the closer look."""
     stems = sentence.stems
-    if len(stems) < _LEAST or (sentence.asks and "?" not in text):
+    if sentence.asks and "?" not in text:
         return False
+    if len(stems) < _LEAST:
+        return bool(stems) and set(_words(bare(sentence.text))) <= set(_words(text))
     letters, left = text.casefold(), len(stems)
     for beginning in beginnings(stems):  # most texts fail here, and need not be taken apart
         if beginning not in letters:
@@ -168,7 +171,7 @@ def tale(entry: LedgerEntry, known: Mapping[str, EntityId]) -> Tale:
     told = tuple(_sentence(tokenize(part, known)) for part in parts)
     return Tale(
         entry, told, frozenset().union(*(one.stems for one in told)),
-        frozenset(word.casefold() for one in told for word in re.findall(r"\w+", bare(one.text))),
+        frozenset(word for one in told for word in _words(bare(one.text))),
         frozenset(entry.involved_entity_ids).union(*(one.people for one in told)),
     )
 
@@ -187,20 +190,22 @@ def echoed(said: Sequence[Sentence], tales: Iterable[Tale], voice: Voice) -> Led
     tales = sorted(tales, key=lambda one: one.entry.seq)
     weights: Counter[int] = Counter()
     rest: list[Sentence] = []
+    enough = False
     for sentence in said:
         best = max(range(len(tales)), key=lambda at: (_share(sentence, tales[at], voice), -at), default=None)
         if best is not None and _share(sentence, tales[best], voice) > 0:
             weights[best] += len(sentence.stems)
+            enough = enough or len(sentence.stems) >= _LEAST
         else:
             rest.append(sentence)
-    if not weights or any(_is_news(sentence, [tales[at] for at in weights], voice) for sentence in rest):
+    if not enough or any(_is_news(sentence, [tales[at] for at in weights], voice) for sentence in rest):
         return None
     return tales[max(weights, key=lambda at: (weights[at], -at))].entry
 
 
 def has_to_be_told(sentence: Sentence) -> bool:
     """Whether a sentence is news when no memory tells it, whatever else is told."""
-    if not sentence.stems - _CHATTER:
+    if not sentence.stems - CHATTER:
         return sentence.of_oneself and not sentence.stems
     return sentence.of_oneself or sentence.asks or negations(sentence.text) > 0 or len(sentence.stems) >= _ENOUGH
 
@@ -208,6 +213,15 @@ def has_to_be_told(sentence: Sentence) -> bool:
 def beyond_telling(sentence: Sentence) -> bool:
     """Whether a sentence is news to any memory, and stays so when more names are found in it: too short a word of oneself."""
     return len(sentence.stems) < _LEAST and sentence.of_oneself and has_to_be_told(sentence)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _alike(a: Sentence, b: Sentence) -> bool:
+    """Whether two sentences are the same words, in the same order."""
+    return a.asks == b.asks and a.people == b.people and _words(a.text) == _words(b.text)
 
 
 def _sentence(text: str) -> Sentence:
@@ -223,8 +237,10 @@ def _without_address(text: str, name: str) -> str:
 def _share(sentence: Sentence, told: Tale, voice: Voice) -> float:
     """How much of the sentence the memory tells; 0 when it tells it not, or otherwise."""
     size = len(sentence.stems)
-    if size < _LEAST or not sentence.people <= told.people.union(voice):
+    if not sentence.people <= told.people.union(voice):
         return 0.0
+    if size < _LEAST:
+        return float(size > 0 and not sentence.of_oneself and any(_alike(sentence, one) for one in told.sentences))
     if size < _ENOUGH:
         share, near = 1.0, [
             one for one in told.sentences
@@ -261,6 +277,6 @@ def _is_news(sentence: Sentence, told: Sequence[Tale], voice: Voice) -> bool:
     """Whether a sentence that no memory tells says something beside those that were told."""
     if has_to_be_told(sentence):
         return True
-    if not sentence.stems - _CHATTER:
+    if not sentence.stems - CHATTER:
         return False
     return not any(sentence.stems <= one.stems and sentence.people <= one.people.union(voice) for one in told)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 
 from engine.llm.stems import STOP_WORDS
 from engine.mind.aliases import is_name, own_name, tokenize, vocabulary
+from engine.mind.referring import Vocabulary
 from engine.mind.wordlists import COMMON, TITLES
 from engine.records.base import EntityId
 from engine.records.tokens import referred
@@ -15,7 +16,7 @@ _ORDINARY = COMMON | TITLES | STOP_WORDS
 _ORPHANS = re.compile(r"[\s,;:]+(?=[,.;:!?])")
 
 
-def known_names(world: World, owner: EntityId, present: Collection[EntityId]) -> dict[str, EntityId]:
+def known_names(world: World, owner: EntityId, present: Collection[EntityId]) -> Vocabulary:
     """What the owner calls those present, those it has names for, and itself: names, their parts that mean only one, and labels."""
     met = dict.fromkeys([*world.entities[owner].aliases, *present])
     found = vocabulary(world, owner, met)
@@ -30,7 +31,7 @@ def marked(text: str, names: Mapping[str, EntityId]) -> str:
     """The text with reference tokens in the place of names. In a text all in small letters the names may be, too."""
     if text == text.lower():
         small = {name.casefold(): entity for name, entity in names.items() if is_name(name) and name.casefold() not in _ORDINARY}
-        names = {**small, **names}
+        names = Vocabulary(small, {}) | names
     return tokenize(text.replace("{{", "{"), names)
 
 
