@@ -23,7 +23,8 @@ _SHARE = 0.8
 _ENOUGH = 4
 """Content words of a sentence that can be told in part. A shorter one has to be a sentence of the memory, whole."""
 _LEAST = 2
-"""Content words that such a short sentence needs: `He left` is said of many a day. A shorter one is told by the same words beside others."""
+"""Content words that such a short sentence needs: `He left` is said of many a day. A shorter one is told by the same words,
+if others are told too."""
 
 _AGO = r"\b(?:(?:about|a|an|few|half|hour|couple|several|many|moments?|minutes?|hours?|days?|weeks?|months?|years?) )+ago\b"
 _WHEN = re.compile(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
+from engine.memory.handoff.asides import Aside, emptied, moment_of
 from engine.memory.handoff.commit import event_mode, event_place, event_span
 from engine.memory.handoff.echoes import (
     Sentence,
@@ -22,9 +23,10 @@ from engine.memory.handoff.echoes import (
     tells,
     voice_of,
 )
+from engine.memory.handoff.retold import retold
 from engine.memory.recall.query import plain_query
 from engine.memory.text import bare, plain
-from engine.memory.wording import content, sentences
+from engine.memory.wording import content
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.memory import BufferEntry, Chunk, LedgerEntry
 from engine.records.tokens import referred
@@ -55,8 +57,11 @@ class Newcomer(NamedTuple):
     entry: LedgerEntry
     """What it would become."""
     sources: Sequence[BufferEntry]
+    """Its events; of those that are words of several, only the owner's when it has a voice: no others bring news."""
     voice: Voice | None
-    """Whose words its sources are, when they are the words of one."""
+    """Whose words its sources are, when they are the words of one, or the owner's and questions."""
+    aside: Aside | None = None
+    """What the account has of such questions."""
 
 
 class Found(NamedTuple):
@@ -76,8 +81,17 @@ def newcomers(owner: EntityId, chunks: Sequence[Chunk], events: Mapping[BufferId
     for at, chunk in enumerate(chunks):
         if chunk.updates is None:
             sources = [events[source] for source in chunk.source_ids]
-            found.append(Newcomer(at, _entry(at, owner, chunk, sources), sources, voice_of(sources, owner)))
+            found.append(_newcomer(at, _entry(at, owner, chunk, sources), chunk, sources))
     return found
+
+
+def _newcomer(at: int, entry: LedgerEntry, chunk: Chunk, sources: Sequence[BufferEntry]) -> Newcomer:
+    voice = voice_of(sources, entry.owner_id)
+    moment = moment_of(sources, entry.owner_id) if voice is None else None
+    aside = emptied(chunk, moment) if moment is not None else None
+    if moment is None or aside is None:
+        return Newcomer(at, entry, sources, voice)
+    return Newcomer(at, entry, moment.told, Voice(entry.owner_id, entry.owner_id), aside)
 
 
 def find(conn: sqlite3.Connection, store: Store, world: World, fresh: Sequence[Newcomer], model: str) -> list[Found]:
@@ -91,11 +105,21 @@ def find(conn: sqlite3.Connection, store: Store, world: World, fresh: Sequence[N
         if one.voice is not None:
             earlier = [other.entry for other in fresh[:number] if other.voice == one.voice]
             recited = _Recited(conn, store, world, one, one.voice, earlier).find(held, terms)
+            if recited and one.aside is not None and not _is_known(conn, store, entry.owner_id, one.aside):
+                recited = None
         stems = content(entry.content)
         words = {key: content(wording.content) for key, wording in list(held.items())[:_NEAREST]}
         near = [key for key, other in words.items() if stems <= other or other <= stems]  # all others are at odds
         found.append(Found(store.ledger.get(conn, near), store.embeddings.of_entries(conn, near, model), recited))
     return found
+
+
+def _is_known(conn: sqlite3.Connection, store: Store, owner: EntityId, aside: Aside) -> bool:
+    """Whether one memory has all of what was asked about: then the question told nothing."""
+    if not aside.stems:
+        return True
+    scored = store.ledger.by_words(conn, owner, aside.words, _WIDE)
+    return any(aside.stems <= content(held.plain) for held in store.ledger.wordings(conn, [key for key, _ in scored]).values())
 
 
 def one_occasion(a: LedgerEntry, b: LedgerEntry) -> bool:
@@ -138,7 +162,7 @@ class _Recited(NamedTuple):
         `near` are the memories nearest to the chunk, found by the words `asked`: what it quotes needs no search of its own for that.
         The longest sentence says most, and is looked up first.
         """
-        lines = [(line, entry.intent.targets) for entry in self.one.sources for line in sentences(entry.intent.text)]
+        lines = [(line, entry.intent.targets) for entry in self.one.sources for line in retold(entry.intent.text)]
         if len(lines) > _SENTENCES:
             return []
         known, words = self._known(near), set(asked)

@@ -13,13 +13,14 @@ import numpy as np
 
 from engine.memory.duplicates import BY_PEOPLE, Telling, all_quotes, at_odds, same_people, same_words, says_the_same
 from engine.memory.embedding import TextVectors, Vectors, from_bytes
-from engine.memory.handoff.echoes import echoed_by, voice_of
+from engine.memory.handoff.echoes import Voice, echoed_by
 from engine.memory.handoff.finding import Found, Newcomer, one_occasion
 from engine.memory.handoff.selection import united
 from engine.memory.text import plain
 from engine.memory.wording import content
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.memory import BufferEntry, Chunk, LedgerEntry
+from engine.records.tokens import referred
 from engine.records.world import World
 
 _FEW = 20
@@ -76,23 +77,22 @@ class _Merging:
         self._order = {key: at for at, key in enumerate(events)}
         self._rewriting = {chunk.updates: at for at, chunk in enumerate(chunks) if chunk.updates}
         self._new: dict[int, tuple[LedgerEntry, Vectors]] = {}
+        self._voices: dict[int, Voice | None] = {}
 
     def place(self, one: Newcomer, found: Found, vector: Vectors) -> None:
         """Decide on one new chunk: words that are remembered already, a near-duplicate of a memory or of an earlier chunk, or news."""
         chunk = self._slot(one.at)
         if not (self._place_echo(one, chunk, found.recited) or self._place_near(one.at, chunk, one.entry, found, vector)):
             self._new[one.at] = (one.entry, vector)
+            self._voices[one.at] = one.voice
 
     def _place_echo(self, one: Newcomer, chunk: Chunk, recited: Sequence[LedgerEntry] | None) -> bool:
         at, voice = one.at, one.voice
         if voice is None or recited is None:
             return False
-        earlier = {
-            held.id: other for other, (held, _) in self._new.items()
-            if voice_of([self._events[source] for source in self._slot(other).source_ids], self._owner) == voice
-        }  # fmt: skip
+        earlier = {held.id: other for other, (held, _) in self._new.items() if self._voices[other] == voice}
         echo = echoed_by(self._world, voice, one.sources, [*recited, *(self._new[other][0] for other in earlier.values())])
-        if echo is None:
+        if echo is None or (one.aside is not None and not one.aside.people <= {*echo.involved_entity_ids, *referred(echo.content)}):
             return False
         if echo.id in earlier:
             self._fold(earlier[echo.id], chunk, words=False)

@@ -1,0 +1,140 @@
+"""Whether what others say around a retelling is news: a moment of asking and answering is an echo when its question brings none. Pure.
+
+`Ines asked Orla about the loft; Orla answered that Tam came asking for work` copies what Orla remembers of Tam. A question says what
+somebody wants to know, and seldom more; but `Why did you put it out?` accuses, `Did you hear that the bridge burned?` tells, and an
+answer may be all that matters. What is not surely empty counts as news.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from engine.memory.handoff.echoes import CHATTER
+from engine.memory.handoff.retold import retold
+from engine.memory.wording import content, names, negations, numbers, sentences
+from engine.records.base import EntityId
+from engine.records.memory import BufferEntry, Chunk
+from engine.records.tokens import referred
+
+_ASKING = CHATTER | content(
+    "answer reply respond question want wish like know wonder learn find mean listen explain claim remind add insist hear truth "
+    "thing things something anything nothing somebody anybody else guess matter help plain turn"
+)
+"""What questions and accounts of questions are made of."""
+_LIGHT = content("put get give take make go come keep have happen bring let see set")
+"""Words of a question that say little by themselves: `Who put out the lantern` asks about the lantern."""
+_OWN_WORDS = 2
+"""Content words of an account that come from nobody's lines: how it was said, as whoever tells of it saw it."""
+_TOPIC = 1
+"""Content words of a question that has no question word. With more it may tell, or accuse."""
+
+_WHICH = r"(?:who|whom|whose|what|where|when|why|how|which|whether)"
+_TALK = (
+    r"(?:tell|told|know|knows|knew|speak|spoke|spoken|talk|talking|talked|say|said|ask|asked|asking|hear|heard|hearing|wonder|wondering"
+    r"|learn|find out)"
+)
+_OF = rf"(?:about|of|{_WHICH})\b"
+_ASKS = re.compile(
+    rf"\b(?:tell|ask|asking|speak|talk)\b(?:\W+\w+){{0,4}}?\W+{_OF}"
+    rf"|\bI\W+(?:\w+\W+){{0,5}}?(?:want|wish|like|much|mean|wonder|wondering|until I|before I)\b(?:\W+\w+){{0,6}}?\W+{_OF}"
+    rf"|\b(?:you|anybody|anyone|somebody|someone|everybody)\b(?:\W+\w+){{0,3}}?\W+{_TALK}\b(?:\W+\w+){{0,3}}?\W+{_OF}"
+    r"|^(?:it is about|there is the matter of|of all things)\b",
+    re.IGNORECASE,
+)
+"""A question that is put as a statement."""
+_INVITES = re.compile(
+    r"\?|\b(?:tell|ask|let) (?:me|us)\b|\bI(?:['\u2019]m| am) (?:asking|listening)\b"
+    r"|\bI (?:want|would like|should like|mean|have a right) to\b"
+    r"|\b(?:say|tell) (?:that|it) again\b|^(?:speak|talk)\b|\basking me\b",
+    re.IGNORECASE,
+)
+"""Somebody waits for an answer."""
+_DEEDS_OF_HEARER = re.compile(
+    rf"\b(?:(?:did|have|had|were|was|are|would|could|do) you|(?:is|was) it you (?:who|that))\b"
+    rf"(?!\W+(?:\w+\W+)?(?:{_TALK}|mean|think|thought|help|remember|make)\b)",
+    re.IGNORECASE,
+)
+"""Asks after what the hearer does or did, and so says that it may have been the hearer."""
+
+
+class Moment(NamedTuple):
+    """A chunk's words by whose they are: those of its owner, and what others said around them."""
+
+    told: Sequence[BufferEntry]
+    asides: Sequence[BufferEntry]
+
+
+class Aside(NamedTuple):
+    """What is left of the others' lines in an account: a topic, which has to be known already."""
+
+    stems: frozenset[str]
+    words: tuple[str, ...]
+    """The same as words to search for."""
+    people: frozenset[EntityId]
+    """Whom the account refers to beside those who spoke or were spoken to."""
+
+
+def moment_of(sources: Sequence[BufferEntry], owner: EntityId) -> Moment | None:
+    """The words of some events parted, if they are the owner's and others' and no deeds, as far as the owner understood them."""
+    if any(entry.intent.type == "action" or entry.grasp != "full" for entry in sources):
+        return None
+    told = [entry for entry in sources if entry.intent.actor == owner]
+    asides = [entry for entry in sources if entry.intent.actor != owner]
+    return Moment(told, asides) if told and asides else None
+
+
+def emptied(chunk: Chunk, moment: Moment) -> Aside | None:
+    """What a chunk has of the others' lines, when that is no more than what they asked about; None when it may be news.
+
+    What an account leaves out of a line is lost with it or without; so a line counts by what the account has of it.
+    """
+    account = " ".join((chunk.content, *chunk.quotes))
+    told = [line for entry in moment.told for line in (*retold(entry.intent.text), *sentences(entry.intent.text))]
+    own = frozenset().union(*map(content, told))
+    kept = content(account) - _ASKING
+    if not content(account) & own or _goes_beyond(account, [entry.intent.text for entry in moment.told]):
+        return None
+    asked: set[str] = set()
+    passed_over = False
+    for entry in moment.asides:
+        lines = sentences(entry.intent.text)
+        waits = _INVITES.search(entry.intent.text) is not None
+        for line in lines:
+            stems = content(line) - _ASKING
+            if waits and _is_question(line, stems, own):
+                asked |= stems
+            elif stems & kept:
+                return None
+            else:
+                passed_over = True
+    passed_over = passed_over or not asked <= kept | _LIGHT
+    strange = kept - own - asked
+    if len(strange) > (0 if passed_over else _OWN_WORDS):  # what was passed over may stand there in other words
+        return None
+    topic = (kept & asked) - own - _LIGHT
+    present = {who for entry in (*moment.told, *moment.asides) for who in (entry.owner_id, entry.intent.actor, *entry.intent.targets)}
+    return Aside(topic, tuple(_words_of(moment.asides, topic)), frozenset(referred(chunk.content)) - present)
+
+
+def _goes_beyond(account: str, told: Sequence[str]) -> bool:
+    """Whether an account has numbers, names or denials that are not of what the owner told."""
+    text = " ".join(told)
+    if Counter(numbers(account)) - Counter(numbers(text) * 2):  # an account and its quotes may both have one
+        return True
+    spoken = set(re.findall(r"\w+", text))
+    return (negations(account) > 0) > (negations(text) > 0) or not names(account) <= spoken
+
+
+def _is_question(line: str, stems: frozenset[str], own: frozenset[str]) -> bool:
+    """Whether a line only asks. `own` are the stems of what the owner told."""
+    if negations(line) or numbers(line) or _DEEDS_OF_HEARER.search(line):
+        return False
+    if _ASKS.search(line) or (line.rstrip("\"'\u2019\u201d").endswith("?") and re.search(rf"\b{_WHICH}\b", line, re.IGNORECASE)):
+        return len(stems & own) <= _TOPIC + 1
+    return "?" in line and len(stems) <= _TOPIC
+
+
+def _words_of(entries: Iterable[BufferEntry], stems: frozenset[str]) -> list[str]:
+    words = [word for entry in entries for word in re.findall(r"[^\W_]+", entry.intent.text.casefold())]
+    return [word for word in dict.fromkeys(words) if content(word) & stems]
