@@ -1,16 +1,35 @@
 """What a person writes into a memory, as it is kept: people by reference tokens, nothing a reader cannot see, no id."""
 
+import difflib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from engine.errors import CommandError
-from engine.memory.handoff.content import outside_quotes, without_ids
+from engine.memory.handoff.content import in_first_person
+from engine.memory.handoff.spans import outside_quotes
+from engine.memory.ids import first_id, replace_ids, spelt, with_plain_tokens
 from engine.memory.text import bare
-from engine.mind.aliases import UNFAMILIAR, is_name, label_of, names_for, tokenize, true_names, vocabulary
+from engine.mind.aliases import (
+    UNFAMILIAR,
+    is_name,
+    label_of,
+    name_words,
+    names_for,
+    narrator_name,
+    own_name,
+    own_words,
+    resolve_alias,
+    tokenize,
+    true_names,
+    vocabulary,
+    whole_names,
+)
 from engine.mind.perception import reach
+from engine.mind.referring import Vocabulary
+from engine.mind.unheard import full_names
 from engine.records.base import EntityId
 from engine.records.clean import one_line
-from engine.records.tokens import referred, token
+from engine.records.tokens import referred, substitute, token
 from engine.records.world import World
 
 LONGEST = 2000
@@ -33,27 +52,40 @@ _MARKS = " \t\"\u201c\u201d\u00ab\u00bb"
 def account(world: World, owner: EntityId, text: str, shown: Collection[EntityId] = ()) -> str:
     """The account of a memory of `owner`, as it is kept.
 
-    People may be named as the owner calls them, as `you` for the owner, by their true names, by `@id` or by reference tokens.
+    People may be named as the owner calls them, as `you` for the owner, by their true names, by `@id` or by reference tokens. Part of
+    a true name will do where it means only one.
     `shown` are those whom the text named before it was edited: they are called as they were shown. What stands in quotation marks
-    stays as it is. Raises `CommandError` for text that cannot be kept.
+    stays as it is, names and all: speech has no tokens. Raises `CommandError` for text that cannot be kept.
     """
-    line = one_line(text)
+    line = with_plain_tokens(one_line(text), world.entities)
     _check_length(line, "A memory")
     _check_known(world, line)
     names = names_known(world, owner, shown)
 
+    def meant(found: str) -> str:
+        entity = spelt(found, world.entities)
+        return token(entity) if entity else found
+
     def worded(part: str) -> str:
-        part = _AT.sub(lambda found: token(found[1]) if found[1] in world.entities else found[0], part)
-        part = without_ids(tokenize(part, names), world.entities.keys(), world.entities.keys())
+        part = _AT.sub(lambda found: token(_at(world, found[1])), part)
+        part = replace_ids(full_names(tokenize(part, names), names), world.entities, meant)
         pieces = _TOKEN.split(part)
         pieces[::2] = [_YOU.sub(lambda found: _own(found, owner), piece) for piece in pieces[::2]]
         return "".join(pieces)
 
-    kept = outside_quotes(line, worded)
+    kept = outside_quotes(line, worded, lambda part: substitute(part, lambda entity: _called(world, owner, entity)))
     if not any(sign.isalnum() for sign in bare(kept)):
         raise CommandError("A memory needs words.", "Write what happened, in a sentence or two.")
     _check_ids(world, kept)
     return kept
+
+
+def check_third_person(world: World, owner: EntityId, text: str) -> None:
+    """Refuse an account that says `I`, as a model's is refused: in somebody else's prompt or mind `I` would mean another. Raises
+    `CommandError`."""
+    if in_first_person(text):
+        name = narrator_name(world.entities[owner])
+        raise CommandError("That is told in the first person.", f'Write it in the third person: "{name} ..."')
 
 
 def spoken(world: World, quotes: Sequence[str], held: Collection[str] = ()) -> tuple[str, ...]:
@@ -68,7 +100,7 @@ def spoken(world: World, quotes: Sequence[str], held: Collection[str] = ()) -> t
             continue
         if quote not in held:
             _check_length(line, "A quote")
-            _check_ids(world, line, world.entities)
+            _check_ids(world, line)
         found[line] = None
     if len(found) > MOST_QUOTES:
         raise CommandError(f"A memory holds {MOST_QUOTES} quotes at the most.", "Keep those that matter.")
@@ -83,11 +115,11 @@ def people(world: World, owner: EntityId, named: Sequence[EntityId], content: st
     return tuple(entity for entity in dict.fromkeys([*named, *referred(content)]) if entity != owner)
 
 
-def names_known(world: World, owner: EntityId, shown: Collection[EntityId] = ()) -> Mapping[str, EntityId]:
+def names_known(world: World, owner: EntityId, shown: Collection[EntityId] = ()) -> Vocabulary:
     """What each name in a person's text means, for text about what `owner` remembers.
 
     First whom the text named before, as it named them; then whom the owner knows or sees; then labels that fit only one, and true
-    names: the owner will read them as what it calls that one.
+    names and their parts: the owner will read them as what it calls that one.
     """
     met = [entity for entity in (*world.entities[owner].aliases, *reach(world, owner).here, *shown) if entity in world.entities]
     rest = [entity for entity in world.entities if entity not in set(met) and entity != owner]
@@ -95,9 +127,20 @@ def names_known(world: World, owner: EntityId, shown: Collection[EntityId] = ())
     for entity in rest:
         labels.setdefault(label_of(world.entities[entity]), []).append(entity)
     unique = {label: held[0] for label, held in labels.items() if len(held) == 1 and label != UNFAMILIAR}
-    true = {name: entity for entity, name in true_names(world, world.entities).items() if is_name(name)}
+    true = name_words({entity: name for entity, name in true_names(world, world.entities).items() if is_name(name)})
     before = {name: entity for entity, name in names_for(world, owner, shown).items() if entity != owner}
-    return true | unique | vocabulary(world, owner, met) | before
+    names = {**true, **unique, **own_words(world, owner), **vocabulary(world, owner, met), **before}
+    return Vocabulary(names, whole_names(world, world.entities))
+
+
+def _at(world: World, key: str) -> EntityId:
+    """Whom `@key` means. Raises `CommandError` with ids that are near to one that is nobody's."""
+    if key in world.entities:
+        return key
+    ways = {way.casefold(): entity for entity, name in true_names(world, world.entities).items() for way in (*name.split(), name, entity)}
+    near = dict.fromkeys(f"@{ways[way]}" for way in difflib.get_close_matches(key.casefold(), ways, n=3, cutoff=0.5))
+    advice = f"Did you mean {' or '.join(near)}?" if near else "Name people as they are called, or as `@id`."
+    raise CommandError(f'Nobody here has the id "{_short(key)}".', advice)
 
 
 def _own(found: re.Match[str], owner: EntityId) -> str:
@@ -119,12 +162,18 @@ def _check_known(world: World, line: str) -> None:
             raise CommandError(f'Nobody here has the id "{_short(entity)}".', "Name people as they are called, or as `@id`.")
 
 
-def _check_ids(world: World, text: str, others: Collection[str] = ()) -> None:
+def _called(world: World, owner: EntityId, entity: EntityId) -> str:
+    """What somebody is called in speech that `owner` remembers."""
+    return own_name(world.entities[owner]) if entity == owner else resolve_alias(world, owner, entity)
+
+
+def _check_ids(world: World, text: str) -> None:
     """Refuse what is an id and cannot be an ordinary word: nobody in a world knows ids."""
-    odd = [key for key in (*world.places, *world.portals, *others) if not key.isalpha() and key in text]
-    found = _ROW_ID.search(text) or (odd and re.search(r"(?<![\w.{:-])(?:" + "|".join(map(re.escape, odd)) + r")(?![\w}-])", text))
+    plain = substitute(text, lambda _: " ")
+    row = _ROW_ID.search(plain)
+    found = row[0] if row else next(filter(None, (first_id(plain, ids) for ids in (world.entities, world.places, world.portals))), "")
     if found:
-        raise CommandError(f'"{_short(found[0])}" is an id, and nobody in a world knows ids.', "Say it in words.")
+        raise CommandError(f'"{_short(found)}" is an id, and nobody in a world knows ids.', "Say it in words.")
 
 
 def _short(text: str) -> str:

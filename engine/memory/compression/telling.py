@@ -1,14 +1,14 @@
 """What of a model's account of old memories can be believed, as the memory it becomes. Pure."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from engine.errors import HandoffError
-from engine.memory.handoff.content import checked
+from engine.memory.handoff.content import Ground, checked
 from engine.memory.handoff.quotes import verbatim
 from engine.memory.handoff.selection import united
-from engine.mind.aliases import own_name, vocabulary
+from engine.memory.handoff.spans import Said, said_in_memories
+from engine.mind.aliases import own_words, vocabulary
 from engine.mind.handles import Handles
 from engine.prompts.compression import people_of
 from engine.records.base import EntityId, LedgerId
@@ -20,7 +20,6 @@ from engine.records.world import World
 
 _FEWEST = 2
 """Memories that one can stand for."""
-_SPEECH = re.compile("\"([^\"]+)\"|\u201c([^\u201d]+)\u201d")
 
 
 def select(
@@ -37,13 +36,16 @@ def select(
         raise HandoffError(_unusable([*notes, f"it stands for {len(told)} of the memories"]))
     owner = prompt.entity
     known = people_of(owner, memories)
-    names = vocabulary(world, owner, known) | {own_name(world.entities[owner]): owner}
-    account = checked(reply.content, handles, names, known, world.entities.keys(), prompt.messages[0].content)
+    names = own_words(world, owner) | vocabulary(world, owner, {*known, *world.entities[owner].aliases})
+    said = said_in_memories(told)
+    ground = Ground(world, owner, handles, names, known, prompt.messages[0].content, prompt.messages[-1].content)
+    account = checked(reply.content, ground, said)
+    notes += account.notes
     if account.fault:
         raise HandoffError(_unusable([*notes, account.fault]))
     involved = [*_involved(told), *_named(reply, handles, known, notes), *referred(account.text)]
     chunk = Chunk(
-        source_ids=tuple(memory.id for memory in told), content=account.text, quotes=_quotes(reply, told, notes),
+        source_ids=tuple(memory.id for memory in told), content=account.text, quotes=_quotes(reply, said, notes),
         importance=max(memory.importance for memory in told),
         involved_entity_ids=tuple(entity for entity in dict.fromkeys(involved) if entity != owner and entity in world.entities),
     )
@@ -71,13 +73,11 @@ def _sources(reply: CompressReply, memories: Sequence[LedgerEntry], handles: Han
     return [memory for memory in memories if memory.id in cited]
 
 
-def _quotes(reply: CompressReply, told: Sequence[LedgerEntry], notes: list[str]) -> tuple[str, ...]:
+def _quotes(reply: CompressReply, said: Said, notes: list[str]) -> tuple[str, ...]:
     """Quotes that the memories hold, as they hold them."""
-    speeches = [quote for memory in told for quote in memory.quotes]
-    speeches += [first or second for memory in told for first, second in _SPEECH.findall(memory.content)]
     found: dict[str, None] = {}
     for quote in reply.quotes:
-        words = verbatim(quote, speeches)
+        words = verbatim(quote, said.speeches)
         if words is None:
             notes.append(f"none of the memories holds the words {_shown(quote)}")
         else:

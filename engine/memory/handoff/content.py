@@ -1,24 +1,30 @@
 """Whether a model's account of a moment can be kept, and the account as it is kept: entities by reference tokens only."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from engine.memory.handoff.spans import QUOTED, Said, Settled, settled
+from engine.memory.ids import first_id, replace_ids, spelt, with_plain_tokens
+from engine.memory.wording import content as stems
 from engine.mind.aliases import tokenize
 from engine.mind.handles import Handles
+from engine.mind.unheard import without_unheard
 from engine.records.base import EntityId
 from engine.records.clean import one_line
-from engine.records.tokens import substitute, token
+from engine.records.tokens import referred, substitute, token
+from engine.records.world import World
 
 _LONGEST = 2000
 _SHORTEST_ECHO = 16
 """Characters of an account that, standing in the instructions, make it an echo of them."""
-_SOMEBODY = "somebody"
+_SOMEBODY, _SOMEWHERE, _SOMETHING = "somebody", "somewhere", "something"
+_LITTLE = 2
+"""Content words outside of its quotations from which an account says something without them."""
+_SPEECH = 4
+"""Words from which a quotation is a speech, rather than a word or a title set apart."""
 
-_QUOTED = re.compile(
-    "\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb|(?<!\\w)'.+?'(?!\\w)|(?<!\\w)\u2018.+?\u2019(?!\\w)"
-)
 _FIRST_PERSON = re.compile(
     "(?<![\\w.])I(?=['\u2019](?:m|d|ve|ll)\\b|\\s+[a-z])|\\b(?:[Mm]y|[Mm]e|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\\b"
 )
@@ -38,8 +44,7 @@ _REFUSAL = re.compile(
 _ENTRY_LIST = re.compile(r"\s*[(\[]\s*M\d+(?:(?:\s|,|;|and|to|-|\u2013)+M\d+)*\s*[)\]]")
 _ENTRY = re.compile(r"(?<!\w)M\d+(?!\w)")
 _PERSON = re.compile(r"(?<!\w)\[?P\d+\]?(?!\w)")
-_ROW_ID = re.compile(r"(?<!\w)(?:buf|led|run)-\d+(?!\w)")
-_TOKEN = re.compile(r"(\{\{e:[A-Za-z0-9_.-]+\}\})")
+_ROW_ID = re.compile(r"(?<!\w)(?:buf|led|run|prop)-\d+(?!\w)")
 
 
 class Account(NamedTuple):
@@ -47,33 +52,117 @@ class Account(NamedTuple):
 
     text: str
     fault: str = ""
+    unsaid: tuple[str, ...] = ()
+    """What the account quoted and nobody said."""
+    notes: tuple[str, ...] = ()
+    """What was done about that, for people."""
 
 
-def checked(
-    raw: str, handles: Handles, names: Mapping[str, EntityId], known: Collection[EntityId], ids: Collection[EntityId], template: str
-) -> Account:
+class Ground(NamedTuple):
+    """What an account is held against: everything its prompt was made of."""
+
+    world: World
+    owner: EntityId
+    handles: Handles
+    names: Mapping[str, EntityId]
+    """The owner's names for others and for itself."""
+    known: Collection[EntityId]
+    """Whom the prompt spoke of."""
+    template: str
+    """The prompt's fixed text: a model that copies its example has read nothing."""
+    heard: str = ""
+    """The rest of the prompt: a name that stands there is known to the owner."""
+
+
+def checked(raw: str, ground: Ground, said: Said) -> Account:
     """The account as it is kept, or the fault that forbids keeping it (DESIGN 7).
 
-    `names` are the owner's aliases in the prompt, `known` the entities the prompt spoke of, `ids` all ids of the world:
-    none of them may stay in the text. `template` is the prompt's fixed text: a model that copies its example has read nothing.
+    No id and no name that the owner has not heard stays in it. In quotation marks only `said` stays: what nobody said loses its
+    marks, or is left out where it cannot be told. Speech is verbatim and has no tokens.
     """
     text = _ENTRY_LIST.sub("", one_line(raw))
-    fault = _unfit(text, template)
+    fault = _unfit(text, ground.template)
     if fault:
         return Account("", fault)
-    text = handles.tokens(substitute(text, lambda entity: token(entity) if entity in known else _SOMEBODY))
-    text = outside_quotes(text, lambda part: without_ids(tokenize(part, names), known, ids))
-    text = _PERSON.sub(_SOMEBODY, text)
-    told = _QUOTED.sub(" ", substitute(text, lambda _: " "))
+    looked = settled(
+        with_plain_tokens(text, ground.world.entities), lambda words: _spoken(words, ground, said), lambda words: not _in_person(words)
+    )
+    parts = [piece.text if piece.spoken else _telling(piece.text, ground) for piece in looked.pieces]
+    told = substitute(" ".join(part for piece, part in zip(looked.pieces, parts, strict=True) if not piece.spoken), lambda _: " ")
+    text = " ".join("".join(parts).split())
+    fault = _untold(told, text) or _hollow(looked, ground)
+    return Account("" if fault else text, fault, looked.unsaid, looked.notes)
+
+
+def _untold(told: str, text: str) -> str:
+    """Why an account is none: `told` is what it says outside of quotations."""
     if not _SPOKEN.search(told):
-        return Account("", "it says nothing")
+        return "it says nothing"
     if _FIRST_PERSON.search(told):
-        return Account("", "it is told in the first person")
+        return "it is told in the first person"
     if _SECOND_PERSON.search(told):
-        return Account("", "it is told to somebody")
+        return "it is told to somebody"
     if _ENTRY.search(text) or _ROW_ID.search(text):
-        return Account("", "it speaks of entries by their handles")
-    return Account(text)
+        return "it speaks of entries by their handles"
+    return ""
+
+
+def _hollow(looked: Settled, ground: Ground) -> str:
+    """Why an account is none that quotes what nobody said: without that it says next to nothing."""
+    if not any(len(words.split()) >= _SPEECH for words in looked.unsaid):
+        return ""
+    left = stems(_telling(looked.outside, ground)) - {_SOMEBODY, _SOMEWHERE, _SOMETHING}
+    return "it says little but what nobody said" if len(left) < _LITTLE else ""
+
+
+def _telling(text: str, ground: Ground) -> str:
+    """Text outside of quotations, as it is kept."""
+    world, known = ground.world, ground.known
+
+    def meant(entity: EntityId) -> str:
+        return token(entity) if entity in known else _SOMEBODY
+
+    text = tokenize(ground.handles.tokens(substitute(text, meant)), ground.names)
+    text = without_unheard(text, world, ground.owner, ground.heard, meant)
+    text = replace_ids(text, world.entities, lambda found: meant(spelt(found, world.entities)))
+    text = replace_ids(replace_ids(text, world.places, lambda _: _SOMEWHERE), world.portals, lambda _: _SOMETHING)
+    return _PERSON.sub(_SOMEBODY, text)
+
+
+def _spoken(words: str, ground: Ground, said: Said) -> str | None:
+    """The words of a quotation as they are kept, None when nobody spoke them. Handles, tokens and ids in it are taken for names."""
+    plain = _named(words, ground)
+    for each in (words, plain):
+        if said.has(each) and not referred(each) and not _ids_in(each, ground.world):
+            return each
+    return None
+
+
+def _named(words: str, ground: Ground) -> str:
+    """A quotation with names in the place of handles, tokens and ids, as the owner knows them."""
+    called: dict[EntityId, str] = {}
+    for name, entity in ground.names.items():
+        called.setdefault(entity, name)
+    text = replace_ids(ground.handles.tokens(words), ground.world.entities, lambda found: token(spelt(found, ground.world.entities) or "-"))
+    return _PERSON.sub(_SOMEBODY, substitute(text, lambda entity: called.get(entity, _SOMEBODY)))
+
+
+def _ids_in(text: str, world: World) -> bool:
+    return any(first_id(text, ids) for ids in (world.entities, world.places, world.portals))
+
+
+def _in_person(text: str) -> bool:
+    return _FIRST_PERSON.search(text) is not None or _SECOND_PERSON.search(text) is not None
+
+
+def in_first_person(text: str) -> bool:
+    """Whether a text speaks of who tells it as `I` or `we`, quotations aside."""
+    return _FIRST_PERSON.search(_unquoted(text)) is not None
+
+
+def _unquoted(text: str) -> str:
+    """A text without quotations and reference tokens."""
+    return QUOTED.sub(" ", substitute(text, lambda _: " "))
 
 
 def _unfit(text: str, template: str) -> str:
@@ -86,7 +175,7 @@ def _unfit(text: str, template: str) -> str:
         return "it repeats the form instead of filling it"
     if len(words) >= _SHORTEST_ECHO and f" {words} " in _fixed(template):
         return "it repeats the instructions"
-    if _REFUSAL.search(_QUOTED.sub(" ", text)):
+    if _REFUSAL.search(QUOTED.sub(" ", text)):
         return "it is a refusal"
     return ""
 
@@ -100,24 +189,3 @@ def _words(text: str) -> str:
 def _fixed(template: str) -> str:
     """The words of the instructions, between spaces. All accounts are compared with them."""
     return f" {_words(template)} "
-
-
-def outside_quotes(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` between quotations: speech stays verbatim and has no tokens of its own."""
-    parts, last = [], 0
-    for found in _QUOTED.finditer(text):
-        parts += [change(text[last : found.start()]), found.group()]
-        last = found.end()
-    return "".join([*parts, change(text[last:])])
-
-
-def without_ids(text: str, known: Collection[EntityId], ids: Collection[EntityId]) -> str:
-    """Ids that cannot be ordinary words (they hold a digit, a dot, an underscore or a hyphen) become tokens or `somebody`."""
-    odd = [entity for entity in ids if not entity.isalpha() and entity in text]
-    if not odd:
-        return text
-    pattern = re.compile(r"(?<![\w.-])(?:" + "|".join(map(re.escape, sorted(odd, key=len, reverse=True))) + r")(?![\w-])")
-    parts = _TOKEN.split(text)
-    for index in range(0, len(parts), 2):  # odd places hold tokens, which stay
-        parts[index] = pattern.sub(lambda found: token(found.group()) if found.group() in known else _SOMEBODY, parts[index])
-    return "".join(parts)

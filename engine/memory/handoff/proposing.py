@@ -18,7 +18,7 @@ from engine.memory.handoff.trigger import check_handoff_trigger
 from engine.memory.handoff.updating import let_go, with_updates
 from engine.memory.handoff.watermark import is_new, partition
 from engine.memory.text import plain
-from engine.mind.aliases import own_name, vocabulary
+from engine.mind.aliases import own_words, vocabulary
 from engine.mind.voice import events_section
 from engine.prompts.handoff import people_of
 from engine.records.base import BufferId, EntityId
@@ -264,8 +264,8 @@ def brief_of(world: World, piece: Slice) -> Brief:
     """What a reply to this prompt may speak of."""
     owner = piece.prompt.entity
     people = people_of(owner, piece.candidates)
-    names = vocabulary(world, owner, people) | {own_name(world.entities[owner]): owner}
+    names = own_words(world, owner) | vocabulary(world, owner, {*people, *world.entities[owner].aliases})
     return Brief(
         owner=owner, candidates=piece.candidates, handles=piece.handles, names=names, known=frozenset(people),
-        ids=world.entities.keys(), template=piece.prompt.messages[0].content,
+        world=world, template=piece.prompt.messages[0].content, heard=piece.prompt.messages[-1].content,
     )

@@ -14,6 +14,7 @@ from engine.llm.protocol import Embedder
 from engine.memory.embedding import embedded
 from engine.memory.handoff.commit import Committed, check_unchanged
 from engine.memory.handoff.rewording import reworded
+from engine.memory.handoff.spans import Said, said_in, said_in_memories
 from engine.memory.text import plain
 from engine.records.base import EntityId
 from engine.records.memory import Chunk, HandoffRun, Proposal, RunKind
@@ -104,7 +105,7 @@ class Review:
         """Put one chunk into a person's words, and accept it. Raises `HandoffError` that says what cannot be kept."""
 
         def change(conn: sqlite3.Connection, pending: PendingProposal) -> PendingProposal:
-            chunk = reworded(world, owner, _chunk(pending, index), edit, self._speeches(conn, pending.proposal, index))
+            chunk = reworded(world, owner, _chunk(pending, index), edit, self._said(conn, pending.proposal, index))
             proposal = pending.proposal.model_copy(update={"chunks": _replaced(pending.proposal.chunks, index, chunk)})
             self._check_pins(proposal)
             _check_rewritings(proposal)
@@ -248,14 +249,13 @@ class Review:
         self._emit(HandoffProposed(entity=pending.proposal.owner_id, pending=pending))
         return pending
 
-    def _speeches(self, conn: sqlite3.Connection, proposal: Proposal, index: int) -> list[str]:
+    def _said(self, conn: sqlite3.Connection, proposal: Proposal, index: int) -> Said:
         """What was said in the moments that a chunk, or the entry it rewrites, is made of."""
         chunk = proposal.chunks[index]
         if proposal.kind == "compression":
-            return [quote for memory in proposal.memories if memory.id in chunk.source_ids for quote in memory.quotes]
+            return said_in_memories([memory for memory in proposal.memories if memory.id in chunk.source_ids])
         earlier = self._store.ledger.sources(conn, chunk.updates) if chunk.updates else ()
-        events = self._store.buffer.find(conn, [*chunk.source_ids, *earlier])
-        return [event.intent.text for event in events if event.intent.type == "dialogue" and event.intent.text]
+        return said_in(self._store.buffer.find(conn, [*chunk.source_ids, *earlier]))
 
     def _check_pins(self, proposal: Proposal) -> None:
         pinned = sum(len(chunk.source_ids) for chunk in proposal.chunks if chunk.retain)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from engine.errors import CommandError, HandoffError
 from engine.memory.hand_words import account
-from engine.memory.handoff.content import checked
+from engine.memory.handoff.content import Ground, checked
 from engine.memory.handoff.quotes import verbatim
+from engine.memory.handoff.spans import Said, quoted_in
 from engine.mind.handles import Handles
 from engine.prompts.templates import load
 from engine.records.base import EntityId
@@ -15,15 +16,15 @@ from engine.records.tokens import referred
 from engine.records.world import World
 
 
-def reworded(world: World, owner: EntityId, chunk: Chunk, edit: ChunkEdit, speeches: Sequence[str]) -> Chunk:
+def reworded(world: World, owner: EntityId, chunk: Chunk, edit: ChunkEdit, said: Said) -> Chunk:
     """The chunk with what the edit changes. Pure.
 
-    People may be named as the owner knows them, by true names or by reference tokens; all become tokens. `speeches` is what was
-    said in the moments the chunk is made of: a quote must stand there word for word, or be one the chunk has already. Raises
-    `HandoffError` that says what cannot be kept.
+    People may be named as the owner knows them, by true names or by reference tokens; all become tokens. `said` is what was
+    said in the moments the chunk is made of: a quote, and what the account puts between quotation marks, must stand there word for
+    word, or be what the chunk quotes already. Raises `HandoffError` that says what cannot be kept.
     """
-    content = chunk.content if edit.content is None else _content(world, owner, chunk, edit.content)
-    quotes = chunk.quotes if edit.quotes is None else tuple(dict.fromkeys(_quotes(edit.quotes, chunk.quotes, speeches)))
+    content = chunk.content if edit.content is None else _content(world, owner, chunk, edit.content, said)
+    quotes = chunk.quotes if edit.quotes is None else tuple(dict.fromkeys(_quotes(edit.quotes, chunk.quotes, said.speeches)))
     involved = dict.fromkeys([*chunk.involved_entity_ids, *referred(content)])
     changed = chunk.model_copy(
         update={
@@ -35,14 +36,20 @@ def reworded(world: World, owner: EntityId, chunk: Chunk, edit: ChunkEdit, speec
     return chunk if changed == chunk else changed.model_copy(update={"by_hand": True})
 
 
-def _content(world: World, owner: EntityId, chunk: Chunk, text: str) -> str:
+def _content(world: World, owner: EntityId, chunk: Chunk, text: str, said: Said) -> str:
     """The account with tokens for everybody it names. The prompt's instructions are no account."""
     try:
         words = account(world, owner, text, [*referred(chunk.content), *chunk.involved_entity_ids])
     except CommandError as error:
         raise HandoffError(str(error)) from error
     everybody = world.entities.keys()
-    found = checked(words, Handles(), {}, everybody, everybody, load("handoff").parts[0])
+    ground = Ground(world, owner, Handles(), {}, everybody, load("handoff").parts[0], heard=words)
+    found = checked(words, ground, said.also([*chunk.quotes, *quoted_in(chunk.content)]))
+    if found.unsaid:
+        raise HandoffError(
+            f'Nobody said "{_short(found.unsaid[0])}" in the moments this is made of.',
+            "Quote word for word, or tell it without quotation marks.",
+        )
     if found.fault:
         raise HandoffError(f"This cannot be kept: {found.fault}.", "Tell in the third person and the past tense what happened.")
     return found.text

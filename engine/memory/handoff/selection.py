@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 from engine.errors import HandoffError
 from engine.memory.duplicates import adds_nothing, all_quotes
-from engine.memory.handoff.content import checked
+from engine.memory.handoff.content import Ground, checked
 from engine.memory.handoff.quotes import verbatim
+from engine.memory.handoff.spans import Said, said_in
 from engine.mind.handles import Handles
 from engine.records.base import BufferId, EntityId
 from engine.records.memory import BufferEntry, Chunk
 from engine.records.tokens import referred
 from engine.records.wire import HandoffChunk, HandoffReply
+from engine.records.world import World
 
 _SENTENCE_ENDS = (".", "!", "?", "\u2026", '"', "\u2019", "\u201d")
 
@@ -23,13 +25,19 @@ class Brief(NamedTuple):
     candidates: Sequence[BufferEntry]
     handles: Handles
     names: Mapping[str, EntityId]
-    """The owner's aliases for those in the prompt."""
+    """The owner's names for those in the prompt and for all whom it knows: speech names others than those who are there."""
     known: Collection[EntityId]
     """Whom the prompt spoke of."""
-    ids: Collection[EntityId]
-    """All entities of the world."""
+    world: World
     template: str
     """The prompt's fixed text."""
+    heard: str = ""
+    """The rest of the prompt."""
+
+    @property
+    def ground(self) -> Ground:
+        """What accounts are held against."""
+        return Ground(self.world, self.owner, self.handles, self.names, self.known, self.template, self.heard)
 
 
 class Selection(NamedTuple):
@@ -56,7 +64,9 @@ def select(reply: HandoffReply, brief: Brief) -> Selection:
         if not sources:
             notes.append(f"chunk {number} rejected: none of its sources is a candidate")
             continue
-        account = checked(chunk.content, brief.handles, brief.names, brief.known, brief.ids, brief.template)
+        said = said_in(sources)
+        account = checked(chunk.content, brief.ground, said)
+        notes += [f"chunk {number}: {note}" for note in account.notes if not account.fault]
         if account.fault:
             notes.append(f"chunk {number} rejected: {account.fault}")
             rejected.update(entry.id for entry in sources)
@@ -65,7 +75,7 @@ def select(reply: HandoffReply, brief: Brief) -> Selection:
             Chunk(
                 source_ids=tuple(entry.id for entry in sources),
                 content=account.text,
-                quotes=_quotes(chunk, sources, number, notes),
+                quotes=_quotes(chunk, said, number, notes),
                 importance=_importance(chunk, number, notes),
                 involved_entity_ids=_involved(chunk, account.text, sources, brief, number, notes),
                 retain=chunk.retainInBuffer,
@@ -123,11 +133,10 @@ def _sources(chunk: HandoffChunk, brief: Brief, number: int, notes: list[str]) -
     return [entry for entry in brief.candidates if entry.id in cited]
 
 
-def _quotes(chunk: HandoffChunk, sources: Sequence[BufferEntry], number: int, notes: list[str]) -> tuple[str, ...]:
-    speeches = [entry.intent.text for entry in sources if entry.intent.type == "dialogue" and entry.intent.text]
+def _quotes(chunk: HandoffChunk, said: Said, number: int, notes: list[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for quote in chunk.quotes:
-        spoken = verbatim(quote, speeches)
+        spoken = verbatim(quote, said.speeches)
         if spoken is None:
             notes.append(f"chunk {number}: nobody said {_shown(quote)} in its sources")
         else:
@@ -158,7 +167,7 @@ def _involved(
         else:
             found[person] = None
     found.update(dict.fromkeys(referred(content)))
-    return tuple(entity for entity in found if entity != brief.owner and entity in brief.ids)
+    return tuple(entity for entity in found if entity != brief.owner and entity in brief.world.entities)
 
 
 def _person(said: str, brief: Brief) -> EntityId | None:

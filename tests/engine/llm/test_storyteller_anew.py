@@ -49,7 +49,7 @@ def chunks(entries: Sequence[BufferEntry], attempt: int) -> list[HandoffChunk]:
     people = people_of(OWNER, entries)
     names = vocabulary(WORLD, OWNER, people) | {own_name(WORLD.entities[OWNER]): OWNER}
     brief = Brief(
-        owner=OWNER, candidates=entries, handles=handles, names=names, known=frozenset(people), ids=WORLD.entities.keys(),
+        owner=OWNER, candidates=entries, handles=handles, names=names, known=frozenset(people), world=WORLD,
         template=prompt.messages[0].content,
     )  # fmt: skip
     selection = select(found, brief)

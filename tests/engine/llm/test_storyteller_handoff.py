@@ -98,7 +98,7 @@ def remember(entries: Sequence[BufferEntry]) -> tuple[HandoffReply, Selection, d
     reply = HandoffReply.model_validate_json(asyncio.run(Storyteller().complete(request)).text)
     people = people_of(OWNER, entries)
     brief = Brief(
-        owner=OWNER, candidates=entries, handles=handles, known=frozenset(people), ids=WORLD.entities.keys(),
+        owner=OWNER, candidates=entries, handles=handles, known=frozenset(people), world=WORLD,
         names=vocabulary(WORLD, OWNER, people) | {own_name(WORLD.entities[OWNER]): OWNER}, template=prompt.messages[0].content,
     )  # fmt: skip
     return reply, select(reply, brief), {handle: handles.id(handle) or "" for chunk in reply.chunks for handle in chunk.sourceEntryIds}

@@ -204,8 +204,21 @@ async def test_quotes_are_those_of_the_memories(desk: Desk, inn: Inn) -> None:
     ]  # fmt: skip
     await desk.remember(entries)
     [run] = await Press(desk, told(quotes=['"By the sea,  I saw it."', "Never again", "By the sea, I saw her."])).round()
-    assert (await desk.ledger())[0].quotes == ("By the sea, I saw it.", "Never again")
-    assert len(run.notes) == 1
+    assert (await desk.ledger())[0].quotes == ("By the sea, I saw it.",)
+    assert len(run.notes) == 2  # what an account put between quotation marks is no quote
+
+
+async def test_an_account_quotes_nothing_but_quotes_of_the_memories(desk: Desk, inn: Inn) -> None:
+    entries = [
+        inn.memory(f"{STRANGER} swore by the sea.", 100, quotes=["By the sea, I saw it."]),
+        inn.memory(f'{STRANGER} said "Never will the ship return" and left.', 99.9), *cards(inn, 9, oldest=99.5),
+    ]  # fmt: skip
+    await desk.remember(entries)
+    content = 'P2 played cards, swore "By the sea, I saw it", left, and said "Never will the ship return".'
+    [run] = await Press(desk, told(content=content)).round()
+    new = (await desk.ledger())[0]
+    assert new.content == f'{STRANGER} played cards, swore "By the sea, I saw it", left, and said Never will the ship return.'
+    assert run.notes == ('nobody said "Never will the ship return": told without quotation marks',)
 
 
 async def test_a_failed_group_is_not_asked_for_each_round(desk: Desk, inn: Inn) -> None:

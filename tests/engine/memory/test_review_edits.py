@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 async def test_an_edit_is_kept_in_tokens_and_accepts_its_chunk(desk: Desk, wire: Any) -> None:
     engine = await desk.asked(answer(wire))
     edit = ChunkEdit(
-        content='The wet stranger told Bryn Harrow "Tom Reed hunts me", and Reed, whom Ansa Pike knows, did.',
+        content='The wet stranger told Bryn Harrow "The harbour master is after me", and Reed, whom Ansa Pike knows, was.',
         quotes=("the harbour master\n is after me", "Have you a room?"), importance=10, retain=True,
     )
     with pytest.raises(HandoffError, match="the harbour master is after me"):
@@ -32,7 +32,7 @@ async def test_an_edit_is_kept_in_tokens_and_accepts_its_chunk(desk: Desk, wire:
     )
     chunk = pending.proposal.chunks[0]
     assert pending.verdicts == ("accepted", "open")
-    assert chunk.content == f'{STRANGER} told {BRYN} "Tom Reed hunts me", and {SAILOR}, whom {token("en_smith")} knows, did.'
+    assert chunk.content == f'{STRANGER} told {BRYN} "The harbour master is after me", and {SAILOR}, whom {token("en_smith")} knows, was.'
     assert chunk.quotes == ("The harbour master is after me", "Have you a room?")
     assert (chunk.importance, chunk.retain, chunk.by_hand) == (10, True, True)
     assert set(chunk.involved_entity_ids) == {"en_stranger", "en_sailor", "en_smith"}
@@ -63,6 +63,8 @@ FAULTY: dict[str, tuple[ChunkEdit, str]] = {
     "too long": (ChunkEdit(content="It rained. " * 300), "long"),
     "nobody of this world": (ChunkEdit(content="{{e:en_ghost}} came in."), "en_ghost"),
     "entry id": (ChunkEdit(content="It follows from buf-000001."), "buf-000001"),
+    "quotation that nobody spoke": (ChunkEdit(content='The wet stranger said "I am hunted" and left.'), "I am hunted"),
+    "id in a quotation": (ChunkEdit(content='The wet stranger said "en_monk hunts me" and left.'), "en_monk"),
     "changed quote": (ChunkEdit(quotes=("The harbour keeper is after me.",)), "The harbour keeper is after me"),
     "quote of another moment": (ChunkEdit(quotes=("Line anchor number 0.",)), "Line anchor number 0"),
 }

@@ -31,7 +31,7 @@ def brief(inn: Inn) -> Brief:
     prompt, handles = build(world, "en_bryn", entries, inn.now)
     people = people_of("en_bryn", entries)
     names = vocabulary(world, "en_bryn", people) | {own_name(world.entities["en_bryn"]): "en_bryn"}
-    return Brief("en_bryn", entries, handles, names, frozenset(people), world.entities.keys(), prompt.messages[0].content)
+    return Brief("en_bryn", entries, handles, names, frozenset(people), world, prompt.messages[0].content)
 
 
 def run(inn: Inn, *chunks: dict[str, Any]) -> Selection:
@@ -90,13 +90,13 @@ def test_content_that_is_no_account_is_rejected_and_its_sources_are_not_forgotte
 @pytest.mark.parametrize(
     ("content", "kept"),
     [
-        ('P2 said "I am lost and you know it" and wept.', f'{STRANGER} said "I am lost and you know it" and wept.'),
-        ("P2 said 'I don't know my way' to P1.", f"{STRANGER} said 'I don't know my way' to {BRYN}."),
+        ('P2 said "The harbour master is after me" and wept.', f'{STRANGER} said "The harbour master is after me" and wept.'),
+        ("P2 said 'Have you a room?' to P1.", f"{STRANGER} said 'Have you a room?' to {BRYN}."),
         ("Bryn Harrow's guest, [P2], sat down (M1, M2).", f"{BRYN}'s guest, {STRANGER}, sat down."),
         ("P9 came with P2.", f"somebody came with {STRANGER}."),
         ("en_monk and en_stranger talked.", f"somebody and {STRANGER} talked."),
         ("{{e:en_smith}} spoke to {{e:en_stranger}}.", f"somebody spoke to {STRANGER}."),
-        ('The Wet Stranger said "Tom Reed is dead" to Reed.', f'{STRANGER} said "Tom Reed is dead" to {SAILOR}.'),
+        ('The Wet Stranger said "Have you a room?" to Reed.', f'{STRANGER} said "Have you a room?" to {SAILOR}.'),
         ("P2 asked\n  for\ta room.", f"{STRANGER} asked for a room."),
         ("P2 paid Mr. I. Vane for the mine.", f"{STRANGER} paid Mr. I. Vane for the mine."),
     ],
@@ -176,9 +176,9 @@ def test_whatever_a_model_says_only_sound_chunks_pass(inn: Inn, chunks: list[dic
         assert chunk.content.strip()
         assert set(referred(chunk.content)) <= set(asked.known)
         assert "en_bryn" not in chunk.involved_entity_ids
-        assert set(chunk.involved_entity_ids) <= set(asked.ids)
+        assert set(chunk.involved_entity_ids) <= set(asked.world.entities)
         assert all(quote in speech for quote in chunk.quotes)
         plain = chunk.content
-        for entity in asked.ids:
+        for entity in asked.world.entities:
             plain = plain.replace(token(entity), "")
             assert entity not in plain
