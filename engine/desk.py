@@ -11,7 +11,7 @@ from engine.errors import CommandError, ModelError, SaveError
 from engine.events import EntryRestored, Listener, MemoryChanged
 from engine.llm.protocol import Embedder
 from engine.memory import editing, history
-from engine.memory.duplicates import near_duplicates
+from engine.memory.audit import near_duplicates
 from engine.memory.embedding import embedded
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine

@@ -47,23 +47,23 @@ class Game:
         self._embedded = 0
 
     @classmethod
-    async def create(cls, world: Path, save: Path, seed: int | None = None, sink: CallSink | None = None) -> "Game":
+    async def create(cls, world: Path | str, save: Path | str, seed: int | None = None, sink: CallSink | None = None) -> "Game":
         """Start a new save from world files. `sink` is shown every model call. Raises `WorldFileError`, `SaveError`, and as `open`."""
-        authored = read_world(world)
+        authored = read_world(Path(world))
         if seed is not None:
             authored = authored.model_copy(update={"world": authored.world.model_copy(update={"seed": seed})})
         authored = authored.model_copy(update={"world": with_sleepers(authored.world)})
-        return await cls._begun(await Store.create(save, authored), sink, None)
+        return await cls._begun(await Store.create(Path(save), authored), sink, None)
 
     @classmethod
     async def open(
-        cls, save: Path, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False
+        cls, save: Path | str, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False
     ) -> "Game":
         """Go on with a save; `listener` hears everything from the first moment on. With `read_only` nothing in the save is changed, and
         playing it raises `SaveError`. Raises `SaveError`, `SaveLockedError`; `SettingsError` and `ModelError` when the embedder that is
         set cannot be had.
         """
-        return await cls._begun(await Store.open(save, read_only=read_only), sink, listener)
+        return await cls._begun(await Store.open(Path(save), read_only=read_only), sink, listener)
 
     @classmethod
     async def _begun(cls, store: Store, sink: CallSink | None, listener: Listener | None) -> "Game":

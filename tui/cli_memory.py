@@ -55,7 +55,8 @@ def audit(
         typer.echo(json.dumps({"near_duplicates": rows}, indent=2, ensure_ascii=False))
         return
     for pair in found:
-        typer.echo(f"{pair.name}, {pair.cosine:.3f}\n  {pair.first}  {pair.first_text}\n  {pair.second}  {pair.second_text}")
+        typer.echo(f"{pair.name}, {pair.cosine:.3f}: {pair.why}")
+        typer.echo(f"  {pair.first}  {pair.first_text}\n  {pair.second}  {pair.second_text}")
     typer.echo(f"{len(found)} near-duplicate {'pair' if len(found) == 1 else 'pairs'}." if found else "No near-duplicates.")
 
 
@@ -122,6 +123,8 @@ class Pair(Record):
     owner: EntityId
     name: str
     cosine: float
+    why: str
+    """Why they were kept apart."""
     first: LedgerId
     second: LedgerId
     first_text: str
@@ -193,7 +196,7 @@ async def _audit(save: Path, who: str | None) -> list[Pair]:
             lines = await game.memory.lines([key for pair in pairs for key in (pair.first, pair.second)])
             found += [
                 Pair(
-                    owner=owner, name=game.name(owner), cosine=round(pair.cosine, 4), first=pair.first, second=pair.second,
+                    owner=owner, name=game.name(owner), cosine=round(pair.cosine, 4), why=pair.why, first=pair.first, second=pair.second,
                     first_text=lines[pair.first].text, second_text=lines[pair.second].text,
                 )
                 for pair in pairs

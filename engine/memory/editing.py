@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from engine.errors import CommandError
-from engine.memory.hand_words import account, people, spoken
+from engine.memory.hand_words import account, check_third_person, people, spoken
 from engine.memory.handoff.selection import united
 from engine.memory.text import plain
 from engine.mind.voice import remembered
@@ -24,6 +24,7 @@ def draft(
         raise CommandError("Only somebody with a mind can remember.", "Choose one of the people.")
     _check_importance(importance)
     content, back = account(world, owner, text), ago or timedelta()
+    check_third_person(world, owner, content)
     if back < timedelta():
         raise CommandError("A memory cannot be of what is still to come.", "Give how long ago it was.")
     try:
@@ -52,6 +53,8 @@ def edit(conn: sqlite3.Connection, store: Store, world: World, key: LedgerId, ch
     content, quotes = entry.content, entry.quotes
     if change.content is not None:
         content = account(world, owner, change.content, [*remembered(entry), *entry.involved_entity_ids])
+        if content != entry.content:  # one that came so with its world may stay so
+            check_third_person(world, owner, content)
     if change.quotes is not None:
         quotes = spoken(world, change.quotes, entry.quotes)
     involved = entry.involved_entity_ids

@@ -61,7 +61,7 @@ class Receipt(Record):
     smoothed: float
     chosen: bool
     reason: str
-    """`ranked 3`, `next to the best`, `ranked 14, limit 12`."""
+    """`ranked 3`, `next to the best`, `ranked 14, limit 12`, `ranked 10: 9 by rank and 3 next to the best fill the 12 places`."""
     tokens: int = 0
     rank: int = 0
     """Place in the ranking from 1; 0 for an entry that is only next to one of the best."""

@@ -58,3 +58,5 @@ class NearDuplicate(Record):
     second: str
     """Ids of ledger entries, the older one first."""
     cosine: float
+    why: str = ""
+    """Why they are two, for people: `different days, and one matters`."""

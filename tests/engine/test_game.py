@@ -69,6 +69,14 @@ async def test_a_game_goes_on_where_it_was_left(new: Callable[..., Awaitable[Gam
     assert differences(tmp_path / "whole.db", tmp_path / "part.db") == []
 
 
+async def test_paths_may_be_texts(tmp_path: Path) -> None:
+    game = await Game.create(str(WORLD), str(tmp_path / "text.db"))
+    await game.close()
+    again = await Game.open(str(tmp_path / "text.db"), read_only=True)
+    assert again.path == tmp_path / "text.db"
+    await again.close()
+
+
 async def test_a_promotion_happens_within_two_rounds(new: Callable[..., Awaitable[Game]]) -> None:
     game, events = await new(), list[EngineEvent]()
     game.listen(events.append)

@@ -63,7 +63,11 @@ class _Telling(NamedTuple):
     def is_news(self) -> bool:
         """Whether anything of it but its sources has to be written. A memory that says it already stays the version that it is."""
         held, chunk = self.held, self.chunk
-        if held is None or (not chunk.repeats and min(entry.timestamp for entry in self.told) < held.timestamp):
+        if held is None:
+            return True
+        if not chunk.repeats and (
+            min(entry.timestamp for entry in self.told) < held.timestamp or (held.mode == "thought" and event_mode(self.told) != "thought")
+        ):
             return True
         return (held.content, set(held.quotes), held.importance, set(held.involved_entity_ids)) != (
             chunk.content, set(chunk.quotes), chunk.importance, set(chunk.involved_entity_ids)

@@ -76,6 +76,7 @@ class Chooser:
         self._fill(choice, [offer for offer in chained if not _has(choice, offer)], self.limit)
         _, sated = self._fill(choice, [offer for offer in rest if not _has(choice, offer)], self.limit)
         choice.settled = enough and sated
+        self._explain_places(choice)
         return choice
 
     def _fill(self, choice: Choice, offers: Sequence[Offer], limit: int) -> tuple[list[Offer], bool]:
@@ -92,7 +93,7 @@ class Chooser:
                 choice.missed[offer.row] = (offer, "tells the same as what is known")
             elif len(choice.chosen) >= limit:
                 kept_out.append(offer)
-                choice.missed[offer.row] = (offer, f"ranked {offer.rank}, limit {self.limit}")
+                choice.missed[offer.row] = (offer, self._beyond(offer))
             elif self.budget is not None and choice.tokens + offer.tokens > self.budget:
                 choice.full = True
                 choice.missed[offer.row] = (offer, f"no room for its {offer.tokens} tokens")
@@ -101,6 +102,17 @@ class Chooser:
                 if line is not None and not line.constant:
                     choice.untold.add(line.source)
         return kept_out, False
+
+    def _explain_places(self, choice: Choice) -> None:
+        """Say of those within the limit who took their places: `ranked 10, limit 12` would read as a contradiction."""
+        beside = sum(offer.rank == 0 for offer, _ in choice.chosen)
+        for row, (offer, reason) in choice.missed.items():
+            if beside and 0 < offer.rank <= self.limit and reason == self._beyond(offer):
+                places = f"{len(choice.chosen) - beside} by rank and {beside} next to the best fill the {self.limit} places"
+                choice.missed[row] = (offer, f"ranked {offer.rank}: {places}")
+
+    def _beyond(self, offer: Offer) -> str:
+        return f"ranked {offer.rank}, limit {self.limit}"
 
     def _prefer_richer(self, choice: Choice, at: int, offer: Offer) -> None:
         """Of two that tell the same keep the one that says more, in the better one's place."""

@@ -83,7 +83,7 @@ class LedgerTier:
             return None, unread
         vectors, reading = found
         if dense is not None and (count := vectors.missing):
-            late = f"{self.embedder.name} has not embedded them yet."
+            late = f"{self.embedder.name} has not embedded them yet. Open the save to embed them, or run `otherminds embed`."
             unlike = (*unlike, f"{count} of {len(vectors)} memories are found by words only: {late}")
         if len(vectors) < _THREADED:
             return self._ranked(vectors, reading, dense, asked), unlike

@@ -51,3 +51,14 @@ def test_a_choice_is_settled_by_five_that_were_kept_out(inn: Inn) -> None:
     ranked = offers(inn, [(f"Moment {n} came to pass.", (), 0, 10) for n in range(20)])
     chooser = Chooser(4, None, 2.0, lambda a, b: 0.0)
     assert [chooser.choose(ranked[:count], [], 0).settled for count in (4, 9, 10, 20)] == [False, False, True, True]
+
+
+def test_who_is_within_the_limit_and_missed_is_told_who_took_the_places(inn: Inn) -> None:
+    ranked = offers(inn, [(f"Moment {n} came to pass.", (), 0, 10) for n in range(20)])
+    chained = [one._replace(rank=0) for one in ranked[17:]]
+    choice = Chooser(12, None, 2.0, lambda a, b: 0.0).choose(ranked[:16], chained, 3)
+    told = {offer.rank: reason for offer, reason in choice.just_missed()}
+    assert told[10] == "ranked 10: 9 by rank and 3 next to the best fill the 12 places"
+    assert told[13] == "ranked 13, limit 12"
+    plain = Chooser(12, None, 2.0, lambda a, b: 0.0).choose(ranked, [], 0)
+    assert next(reason for _, reason in plain.just_missed()) == "ranked 13, limit 12"

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.hashing import Hash768
-from engine.memory import duplicates
+from engine.memory import audit
+from engine.memory.audit import near_duplicates
 from engine.memory.duplicates import (
     adds_nothing,
     all_quotes,
     at_odds,
-    near_duplicates,
     same_people,
     same_words,
     says_the_same,
@@ -181,8 +181,8 @@ async def test_the_audit_of_a_ledger_full_of_copies_is_bounded(desk: Desk) -> No
     await desk.store.db.write(lambda conn: [add(conn, memory, (), plain(memory.content, ())) for _ in range(700)])
     await embed_missing(desk.store, desk.embedder)
     found = await near_duplicates(desk.store, desk.embedder, "en_bryn")
-    assert len(found) == duplicates.MOST
-    assert len({(pair.first, pair.second) for pair in found}) == duplicates.MOST
+    assert len(found) == audit.MOST
+    assert len({(pair.first, pair.second) for pair in found}) == audit.MOST
 
 
 @settings(max_examples=25, deadline=None)

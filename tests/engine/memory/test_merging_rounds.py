@@ -13,7 +13,7 @@ import pytest
 from engine.llm.hashing import Hash768
 from engine.llm.protocol import Completion, ModelRequest, Usage
 from engine.llm.router import Router
-from engine.memory.duplicates import near_duplicates
+from engine.memory.audit import near_duplicates
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import embed_missing

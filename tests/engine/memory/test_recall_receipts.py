@@ -100,7 +100,10 @@ async def test_the_five_that_just_missed_say_why_and_what_they_cost(desk: Desk) 
     found = await recall(desk, "ale")
     missed = [one for one in found.receipts if not one.chosen]
     assert len(missed) == 5
-    assert all(one.reason == f"ranked {one.rank}, limit 12" and one.tokens > 0 and one.text for one in missed)
+    reasons = {one.rank: one.reason for one in missed}
+    assert all(reasons[rank] == f"ranked {rank}, limit 12" for rank in reasons if rank > 12)
+    assert all(reasons[rank].startswith(f"ranked {rank}: ") for rank in reasons if rank <= 12)
+    assert all(one.tokens > 0 and one.text for one in missed)
     tight = await recall(desk, "ale", budget=50)
     reasons = {one.reason for one in tight.receipts if not one.chosen}
     assert any(reason.startswith("no room for its ") for reason in reasons)
