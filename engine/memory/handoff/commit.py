@@ -81,7 +81,7 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     """
     check_unchanged(conn, store, proposal)
     holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
-    fates, tellings = _fates(proposal, holding), _tellings(conn, store, proposal, holding)
+    fates, tellings = _fates(proposal, holding), _tellings(conn, store, proposal, holding, proposal.vectors)
     run = store.handoffs.add(conn, _run(world, proposal, fates, [one.chunk for one in tellings if one.is_news]))
     written: dict[LedgerId, LedgerEntry] = {}
     home: dict[BufferId, LedgerId] = dict(holding)
@@ -105,6 +105,13 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     store.handoffs.log_time(conn, run.id, proposal.seconds)
     promoted, forgotten, pinned = (tuple(e.id for e in part) for part in (fates.promoted, fates.forgotten, fates.pinned))
     return Committed(run, tuple(written.values()), promoted, forgotten, pinned)
+
+
+def brings_news(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> tuple[bool, ...]:
+    """For each chunk of a handoff whether the ledger would say anything then that it does not say now. A thread that stands pinned comes
+    back without. Needs no vectors."""
+    holding = store.ledger.holding(conn, [entry.id for entry in proposal.candidates])
+    return tuple(one.is_news for one in _tellings(conn, store, proposal, holding, [b""] * len(proposal.chunks)))
 
 
 def check_unchanged(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> None:
@@ -146,13 +153,13 @@ def event_mode(entries: Sequence[BufferEntry]) -> Mode:
 
 
 def _tellings(
-    conn: sqlite3.Connection, store: Store, proposal: Proposal, holding: Mapping[BufferId, LedgerId]
+    conn: sqlite3.Connection, store: Store, proposal: Proposal, holding: Mapping[BufferId, LedgerId], vectors: Sequence[bytes]
 ) -> list[_Telling]:
     """The chunks with all that writing them takes."""
     found = {entry.id: entry for entry in store.ledger.get(conn, [c.updates for c in proposal.chunks if c.updates])}
     events = {entry.id: entry for entry in proposal.candidates}
     tellings: list[_Telling] = []
-    for chunk, vector in zip(proposal.chunks, proposal.vectors, strict=True):
+    for chunk, vector in zip(proposal.chunks, vectors, strict=True):
         held = found.get(chunk.updates or "")
         own = [source for source in chunk.source_ids if holding.get(source) in (None, chunk.updates)]
         told = [events[source] for source in chunk.source_ids]

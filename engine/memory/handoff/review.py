@@ -12,7 +12,7 @@ from engine.errors import HandoffError
 from engine.events import HandoffFailed, HandoffProposed, Listener, ProposalClosed
 from engine.llm.protocol import Embedder
 from engine.memory.embedding import embedded
-from engine.memory.handoff.commit import Committed, check_unchanged
+from engine.memory.handoff.commit import Committed, brings_news, check_unchanged
 from engine.memory.handoff.rewording import reworded
 from engine.memory.handoff.spans import Said, said_in, said_in_memories
 from engine.memory.text import plain
@@ -66,7 +66,8 @@ class Review:
         self._kinds[kind] = Kind(commit, redraft)
 
     async def wait(self, world: World, proposal: Proposal) -> PendingProposal:
-        """Keep a proposal until a person has decided on it, then tell of it.
+        """Keep a proposal until a person has decided on it, then tell of it. What says nothing that the ledger does not say needs no
+        word of a person: it is accepted from the beginning, and can be judged otherwise.
 
         Raises `HandoffError` when another one waits in that mind, or what it was made of has changed; then nothing is written.
         """
@@ -76,7 +77,10 @@ class Review:
             if proposal.owner_id in self._store.proposals.owners(conn):
                 raise HandoffError("Another proposal waits in this mind already.", "Decide on that one first.")
             check_unchanged(conn, self._store, kept)
-            return self._store.proposals.add(conn, kept, world.round, world.now)
+            added = self._store.proposals.add(conn, kept, world.round, world.now)
+            begun = added.model_copy(update={"verdicts": self._first_verdicts(conn, kept)})
+            self._store.proposals.replace(conn, begun)
+            return begun
 
         pending = await self._store.db.write(write)
         self._seconds[pending.id] = proposal.seconds
@@ -115,7 +119,8 @@ class Review:
         return await self._change(owner, change)
 
     async def reroll(self, world: World, owner: EntityId, index: int | None = None) -> PendingProposal:
-        """Ask the model anew for one chunk's sources, or for the whole pool. Whatever comes takes the chunk's place, open.
+        """Ask the model anew for one chunk's sources, or for the whole pool. Whatever comes takes the chunk's place, open; a whole
+        pool is judged as at first.
 
         Raises `ModelError` and `HandoffError` when no good reply comes; the proposal is as it was then.
         """
@@ -131,11 +136,13 @@ class Review:
         proposal = await self._kinds[before.proposal.kind].redraft(world, before.proposal, index, attempt)
         fresh = len(proposal.chunks) - (0 if index is None else len(before.proposal.chunks) - 1)
 
-        def change(_: sqlite3.Connection, pending: PendingProposal) -> PendingProposal:
+        def change(conn: sqlite3.Connection, pending: PendingProposal) -> PendingProposal:
             if (pending.id, pending.proposal) != (before.id, before.proposal):
                 raise HandoffError("The proposal has changed while the model thought.", "Ask again.")
-            kept = ((), ()) if index is None else (pending.verdicts[:index], pending.verdicts[index + 1 :])
-            verdicts = (*kept[0], *(("open",) * fresh), *kept[1])
+            if index is None:
+                verdicts = self._first_verdicts(conn, proposal)
+            else:
+                verdicts = (*pending.verdicts[:index], *_open(fresh), *pending.verdicts[index + 1 :])
             return pending.model_copy(update={"proposal": _timeless(proposal), "verdicts": verdicts, "attempt": attempt})
 
         changed = await self._change(owner, change)
@@ -249,6 +256,12 @@ class Review:
         self._emit(HandoffProposed(entity=pending.proposal.owner_id, pending=pending))
         return pending
 
+    def _first_verdicts(self, conn: sqlite3.Connection, proposal: Proposal) -> tuple[Verdict, ...]:
+        if proposal.kind == "compression":
+            return _open(len(proposal.chunks))
+        first: Sequence[Verdict] = ["open" if news else "accepted" for news in brings_news(conn, self._store, proposal)]
+        return tuple(first)
+
     def _said(self, conn: sqlite3.Connection, proposal: Proposal, index: int) -> Said:
         """What was said in the moments that a chunk, or the entry it rewrites, is made of."""
         chunk = proposal.chunks[index]
@@ -272,6 +285,11 @@ def _chunk(pending: PendingProposal, index: int) -> Chunk:
     if not 0 <= index < len(chunks):
         raise HandoffError(f"There is no chunk {index + 1}.", f"The proposal has {_counted(len(chunks), 'chunk', '')}.")
     return chunks[index]
+
+
+def _open(count: int) -> tuple[Verdict, ...]:
+    undecided: tuple[Verdict, ...] = ("open",)
+    return undecided * count
 
 
 def _timeless(proposal: Proposal) -> Proposal:

@@ -114,6 +114,28 @@ async def test_a_rejected_chunk_over_a_thread_leaves_the_ledger_as_it_was(desk: 
     assert await desk.ledger() == before
 
 
+async def test_what_the_ledger_says_already_needs_no_word_and_can_be_judged_all_the_same(desk: Desk, wire: Any) -> None:
+    thread = wire.chunk(["M1"], "P2 is hunted.", retainInBuffer=True)
+    again = wire.reply(thread, wire.chunk(["M2"], "P2 spoke of an anchor."))
+    engine = await desk.going_on(wire.reply(thread), again, wire.reply(thread), wire.reply(wire.chunk(["M1", "M2"], "P2 is caught.")))
+    before = await desk.ledger()
+    pending = await engine.review.pending_of(OWNER)
+    assert pending is not None
+    assert (pending.verdicts, pending.proposal.chunks[0].updates) == (("accepted", "open"), before[0].id)
+    assert (await engine.review.reroll(desk.world, OWNER, 0)).verdicts == ("open", "open")
+    assert (await engine.review.reroll(desk.world, OWNER)).verdicts == ("open",)
+    assert (await engine.review.judge(OWNER, 0, "rejected")).verdicts == ("rejected",)
+
+
+async def test_a_proposal_without_news_waits_for_its_end_only(desk: Desk, wire: Any) -> None:
+    thread = wire.reply(wire.chunk(["M1"], "P2 is hunted.", retainInBuffer=True))
+    engine = await desk.going_on(thread, thread)
+    before = await desk.ledger()
+    run = await engine.review.finish(desk.world, OWNER)
+    assert (run.decision, run.added, run.updated, run.pinned) == ("accepted", 0, 0, 1)
+    assert await desk.ledger() == before
+
+
 async def test_what_the_checks_left_undecided_stays(desk: Desk, wire: Any) -> None:
     engine = await desk.asked(wire.reply(wire.chunk(["M1"], "I was asked for a room."), wire.chunk(["M2"], "P1 set a mug down.")))
     await wire.judged(engine, "rejected")
