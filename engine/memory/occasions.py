@@ -33,24 +33,21 @@ def one_occasion(a: LedgerEntry, b: LedgerEntry) -> bool:
 
 def recurs(a: LedgerEntry, b: LedgerEntry) -> bool:
     """Whether two accounts are one memory though of several occasions: a thought in the same words, or routine told word for word."""
-    if not says_the_same(a, b):
+    if not same_people(a, b) or not says_the_same(a, b):
         return False
     if a.mode == b.mode == "thought":
-        return same_people(a, b) and same_words(a, b)
-    return (
-        (a.mode == b.mode or "done" not in (a.mode, b.mode))
-        and max(a.importance, b.importance) <= ROUTINE
-        and set(a.involved_entity_ids) == set(b.involved_entity_ids)
-        and _word_for_word(a) == _word_for_word(b)
-        and (_quoted_in(a, b) or _quoted_in(b, a))
-    )
+        return same_words(a, b)
+    if max(a.importance, b.importance) > ROUTINE or _word_for_word(a) != _word_for_word(b):
+        return False
+    alike = _of_the_same(a, b) if a.mode == b.mode else "done" not in (a.mode, b.mode)
+    return alike and (_quoted_in(a, b) or _quoted_in(b, a))
 
 
 def why_apart(a: LedgerEntry, b: LedgerEntry) -> str:
     """Why two memories that tell nearly the same are two, for people: what of it makes them so, and what a person could do."""
     if a.origin in BY_PEOPLE or b.origin in BY_PEOPLE:
         return "written by hand" if "hand" in (a.origin, b.origin) else "written with the world"
-    if a.mode != b.mode:
+    if a.mode != b.mode and not recurs(a, b):
         modes = sorted((a.mode, b.mode))
         return f"one {modes[0]}, the other {modes[1]}"
     if at_odds(a, b):
@@ -60,7 +57,9 @@ def why_apart(a: LedgerEntry, b: LedgerEntry) -> str:
         return "nothing keeps them apart: merge them"
     if max(a.importance, b.importance) > ROUTINE and a.mode != "thought":
         return f"{apart}, and one matters"
-    return f"{apart}, and not word for word the same" if not recurs(a, b) else "nothing keeps them apart: merge them"
+    if recurs(a, b):
+        return "nothing keeps them apart: merge them"
+    return f"{apart}, and not word for word the same" if _of_the_same(a, b) else f"{apart}, with other people"
 
 
 def _apart(a: LedgerEntry, b: LedgerEntry) -> str:
@@ -81,6 +80,10 @@ def _one_place(a: LedgerEntry, b: LedgerEntry) -> bool:
 
 def _one_day(a: LedgerEntry, b: LedgerEntry) -> bool:
     return day_number(a.timestamp) <= day_number(b.ended) and day_number(b.timestamp) <= day_number(a.ended)
+
+
+def _of_the_same(a: LedgerEntry, b: LedgerEntry) -> bool:
+    return set(a.involved_entity_ids) == set(b.involved_entity_ids)
 
 
 def _word_for_word(entry: LedgerEntry) -> str:

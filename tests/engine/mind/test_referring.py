@@ -12,6 +12,7 @@ from engine.mind.aliases import own_words, tokenize, vocabulary
 from engine.mind.referring import Vocabulary
 from engine.records.tokens import referred, token
 from engine.records.world import World
+from engine.turns.decoder import known_names
 
 if TYPE_CHECKING:
     from tests.engine.mind.conftest import Maker
@@ -129,3 +130,10 @@ def test_any_names_are_survived(text: str, names: dict[str, str], whole: dict[st
     stored = tokenize(text, vocabulary_)
     assert set(referred(stored)) <= set(names.values())
     assert tokenize(stored, vocabulary_) == tokenize(tokenize(stored, vocabulary_), vocabulary_)
+
+
+def test_what_a_player_writes_is_understood_so_too(make: Maker) -> None:
+    world = make.world(make.entity("me", "Aldous Fenn", aliases={"ines": "Ines"}), make.entity("ines", "Ines Calder", label="the widow"))
+    assert tokenize("gave the lamp to Ines Calder, Aldous Fenn's friend", known_names(world, "me")) == (
+        f"gave the lamp to {INES}, {token('me')}'s friend"
+    )
