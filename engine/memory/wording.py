@@ -85,6 +85,7 @@ _NEGATION = re.compile(
     r"|hardly|barely|scarcely|unable|untrue|false)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[,;:]|\b(?:that|which|who|whom|but|and|though|although|because|if|when|while)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?\u2026])[\"'\u2019\u201d)\]]*\s+|\n+")
 _NAME = re.compile(r"(?<=[\w,;:'\u2019] )[A-Z][^\W\d_]+")
 
@@ -99,6 +100,12 @@ def in_order(a: str, b: str) -> bool:
     """Whether the content words that two texts share come in the same order: from the loft to the landing is not the way back."""
     one, other = _in_order(a), _in_order(b)
     return [word for word in one if word in other] == [word for word in other if word in one]
+
+
+def begins(text: str, start: str) -> bool:
+    """Whether the content words of `start` are the first of a text, in their order."""
+    words = _in_order(start)
+    return _in_order(text)[: len(words)] == words
 
 
 @lru_cache(maxsize=4096)
@@ -127,6 +134,17 @@ def numbers(text: str) -> tuple[str, ...]:
 def negations(text: str) -> int:
     """How often a text denies."""
     return len(_NEGATION.findall(bare(text)))
+
+
+@lru_cache(maxsize=4096)
+def before_denial(text: str) -> str:
+    """The clauses of a text before the first that denies; all of it when none does."""
+    plain = bare(text)
+    found = _NEGATION.search(plain)
+    if found is None:
+        return plain
+    clauses = list(_CLAUSE.finditer(plain, 0, found.start()))
+    return plain[: clauses[-1].start()] if clauses else ""
 
 
 @lru_cache(maxsize=4096)

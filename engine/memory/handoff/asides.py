@@ -7,7 +7,7 @@ answer may be all that matters. What is not surely empty counts as news.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.memory.handoff.echoes import CHATTER
@@ -19,7 +19,7 @@ from engine.records.tokens import referred
 
 _ASKING = CHATTER | content(
     "answer reply respond question want wish like know wonder learn find mean listen explain claim remind add insist hear truth "
-    "thing things something anything nothing somebody anybody else guess matter help plain turn"
+    "thing things something anything nothing somebody anybody else guess matter help plain turn whether"
 )
 """What questions and accounts of questions are made of."""
 _LIGHT = content("put get give take make go come keep have happen bring let see set")
@@ -30,6 +30,7 @@ _TOPIC = 1
 """Content words of a question that has no question word. With more it may tell, or accuse."""
 
 _WHICH = r"(?:who|whom|whose|what|where|when|why|how|which|whether)"
+_QUESTION_WORD = re.compile(rf"\b{_WHICH}\b", re.IGNORECASE)
 _TALK = (
     r"(?:tell|told|know|knows|knew|speak|spoke|spoken|talk|talking|talked|say|said|ask|asked|asking|hear|heard|hearing|wonder|wondering"
     r"|learn|find out)"
@@ -39,10 +40,14 @@ _ASKS = re.compile(
     rf"\b(?:tell|ask|asking|speak|talk)\b(?:\W+\w+){{0,4}}?\W+{_OF}"
     rf"|\bI\W+(?:\w+\W+){{0,5}}?(?:want|wish|like|much|mean|wonder|wondering|until I|before I)\b(?:\W+\w+){{0,6}}?\W+{_OF}"
     rf"|\b(?:you|anybody|anyone|somebody|someone|everybody)\b(?:\W+\w+){{0,3}}?\W+{_TALK}\b(?:\W+\w+){{0,3}}?\W+{_OF}"
-    r"|^(?:it is about|there is the matter of|of all things)\b",
+    r"|^(?:it is about|there is the matter of|of all things)\b|\bis no secret to you\b",
     re.IGNORECASE,
 )
 """A question that is put as a statement."""
+_POLITE = re.compile(
+    r"\bis no secret to you\b|\b(?:could|would|will|can|why) (?:you )?not\b|\bnot you\b|\bwhen I was not by\b", re.IGNORECASE
+)
+"""Denials that deny nothing."""
 _INVITES = re.compile(
     r"\?|\b(?:tell|ask|let) (?:me|us)\b|\bI(?:['\u2019]m| am) (?:asking|listening)\b"
     r"|\bI (?:want|would like|should like|mean|have a right) to\b"
@@ -50,6 +55,21 @@ _INVITES = re.compile(
     re.IGNORECASE,
 )
 """Somebody waits for an answer."""
+_FRAGMENT = re.compile(r"^(?:the|that|this|your|his|her|their)(?: [\w'\u2019-]+){1,2}(?: of(?: the)? [\w'\u2019-]+)?[.!?]*$", re.IGNORECASE)
+"""A topic taken up: `The great lantern. Say that again.`"""
+_NAMED_TOPIC = re.compile(
+    r"\b(?:about|of|over|the matter of|of all things,|what (?:is|you have|have you)(?: got)? (?:in|on|under|behind))"
+    r" (?:(?:the|that|this|a|an|your|his|her|their) )?[\w'\u2019-]+(?: [\w'\u2019-]+)?(?: of (?:the )?[\w'\u2019-]+)?(?=[.,?!]|$)",
+    re.IGNORECASE,
+)
+"""A thing, not what happened to it."""
+_NAMED = 2
+"""Content words of it that may be new: `the night of the wreck`."""
+_BREAKING = re.compile(
+    rf"\b(?:have|has|did|do) you (?:not |also |already )?(?:hear|heard|know)\b(?!\W+{_WHICH}\b)|\byou(?:['\u2019]ve)? heard\b",
+    re.IGNORECASE,
+)
+"""How news is broken: `Have you heard about the fire?`"""
 _DEEDS_OF_HEARER = re.compile(
     rf"\b(?:(?:did|have|had|were|was|are|would|could|do) you|(?:is|was) it you (?:who|that))\b"
     rf"(?!\W+(?:\w+\W+)?(?:{_TALK}|mean|think|thought|help|remember|make)\b)",
@@ -65,12 +85,19 @@ class Moment(NamedTuple):
     asides: Sequence[BufferEntry]
 
 
-class Aside(NamedTuple):
-    """What is left of the others' lines in an account: a topic, which has to be known already."""
+class Topic(NamedTuple):
+    """What somebody asked about, as far as an account has it."""
 
     stems: frozenset[str]
     words: tuple[str, ...]
     """The same as words to search for."""
+
+
+class Aside(NamedTuple):
+    """What is left of the others' lines in an account."""
+
+    topics: tuple[Topic, ...]
+    """Those that have to be known already: one memory has to hold all of each."""
     people: frozenset[EntityId]
     """Whom the account refers to beside those who spoke or were spoken to."""
 
@@ -96,14 +123,16 @@ def emptied(chunk: Chunk, moment: Moment) -> Aside | None:
     if not content(account) & own or _goes_beyond(account, [entry.intent.text for entry in moment.told]):
         return None
     asked: set[str] = set()
+    topics: list[Topic] = []
     passed_over = False
     for entry in moment.asides:
         lines = sentences(entry.intent.text)
         waits = _INVITES.search(entry.intent.text) is not None
         for line in lines:
             stems = content(line) - _ASKING
-            if waits and _is_question(line, stems, own):
+            if waits and _is_question(line, stems, own, negations(account) > 0):
                 asked |= stems
+                topics += _to_be_known(line, (stems & kept) - _LIGHT)
             elif stems & kept:
                 return None
             else:
@@ -112,9 +141,8 @@ def emptied(chunk: Chunk, moment: Moment) -> Aside | None:
     strange = kept - own - asked
     if len(strange) > (0 if passed_over else _OWN_WORDS):  # what was passed over may stand there in other words
         return None
-    topic = (kept & asked) - own - _LIGHT
     present = {who for entry in (*moment.told, *moment.asides) for who in (entry.owner_id, entry.intent.actor, *entry.intent.targets)}
-    return Aside(topic, tuple(_words_of(moment.asides, topic)), frozenset(referred(chunk.content)) - present)
+    return Aside(tuple(topics), frozenset(referred(chunk.content)) - present)
 
 
 def _goes_beyond(account: str, told: Sequence[str]) -> bool:
@@ -126,15 +154,21 @@ def _goes_beyond(account: str, told: Sequence[str]) -> bool:
     return (negations(account) > 0) > (negations(text) > 0) or not names(account) <= spoken
 
 
-def _is_question(line: str, stems: frozenset[str], own: frozenset[str]) -> bool:
-    """Whether a line only asks. `own` are the stems of what the owner told."""
-    if negations(line) or numbers(line) or _DEEDS_OF_HEARER.search(line):
+def _is_question(line: str, stems: frozenset[str], own: frozenset[str], denied: bool) -> bool:
+    """Whether a line only asks. `own` are the stems of what the owner told, `denied` says whether the account has a denial of somebody."""
+    if numbers(line) or _DEEDS_OF_HEARER.search(line) or (denied and negations(_POLITE.sub(" ", line))):
         return False
-    if _ASKS.search(line) or (line.rstrip("\"'\u2019\u201d").endswith("?") and re.search(rf"\b{_WHICH}\b", line, re.IGNORECASE)):
+    asks = "?" in line
+    if _ASKS.search(line) or _FRAGMENT.search(line) or (asks and _QUESTION_WORD.search(line)):
         return len(stems & own) <= _TOPIC + 1
-    return "?" in line and len(stems) <= _TOPIC
+    return asks and len(stems) <= _TOPIC
 
 
-def _words_of(entries: Iterable[BufferEntry], stems: frozenset[str]) -> list[str]:
-    words = [word for entry in entries for word in re.findall(r"[^\W_]+", entry.intent.text.casefold())]
-    return [word for word in dict.fromkeys(words) if content(word) & stems]
+def _to_be_known(line: str, stems: frozenset[str]) -> list[Topic]:
+    """The topic of a question, if it may tell something: that the bridge burned tells who is asked who burned it, and nobody is told
+    anything by `What about the bridge?`."""
+    named = _NAMED_TOPIC.search(line)
+    if named is not None and len(stems) <= _NAMED and stems <= content(named[0]) and not _BREAKING.search(line):
+        return []
+    words = [word for word in re.findall(r"[^\W_]+", line.casefold()) if content(word) & stems]
+    return [Topic(stems, tuple(dict.fromkeys(words)))] if stems else []

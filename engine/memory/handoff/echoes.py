@@ -11,7 +11,19 @@ from typing import NamedTuple
 
 from engine.memory.handoff.retold import retold
 from engine.memory.text import bare
-from engine.memory.wording import beginnings, content, held_by, in_order, names, negations, numbers, opposed, sentences
+from engine.memory.wording import (
+    before_denial,
+    beginnings,
+    begins,
+    content,
+    held_by,
+    in_order,
+    names,
+    negations,
+    numbers,
+    opposed,
+    sentences,
+)
 from engine.mind.aliases import own_words, tokenize, vocabulary
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
@@ -22,9 +34,11 @@ _SHARE = 0.8
 """Share of the content words of a sentence that a memory has to hold for telling it. Some change when a story is told again."""
 _ENOUGH = 4
 """Content words of a sentence that can be told in part. A shorter one has to be a sentence of the memory, whole."""
+_BEGUN = 3
+"""Content words of such a short sentence that is told when the owner only breaks a sentence of the memory off."""
 _LEAST = 2
-"""Content words that such a short sentence needs: `He left` is said of many a day. A shorter one is told by the same words,
-if others are told too."""
+"""Content words that such a short sentence needs: `He left` is said of many a day. A shorter one is told by the same words
+where others are told."""
 
 _AGO = r"\b(?:(?:about|a|an|few|half|hour|couple|several|many|moments?|minutes?|hours?|days?|weeks?|months?|years?) )+ago\b"
 _WHEN = re.compile(
@@ -191,15 +205,14 @@ def echoed(said: Sequence[Sentence], tales: Iterable[Tale], voice: Voice) -> Led
     tales = sorted(tales, key=lambda one: one.entry.seq)
     weights: Counter[int] = Counter()
     rest: list[Sentence] = []
-    enough = False
     for sentence in said:
         best = max(range(len(tales)), key=lambda at: (_share(sentence, tales[at], voice), -at), default=None)
-        if best is not None and _share(sentence, tales[best], voice) > 0:
+        if best is not None and len(sentence.stems) >= _LEAST and _share(sentence, tales[best], voice) > 0:
             weights[best] += len(sentence.stems)
-            enough = enough or len(sentence.stems) >= _LEAST
         else:
             rest.append(sentence)
-    if not enough or any(_is_news(sentence, [tales[at] for at in weights], voice) for sentence in rest):
+    told = [tales[at] for at in weights]
+    if not told or any(_is_news(sentence, told, voice) for sentence in rest):
         return None
     return tales[max(weights, key=lambda at: (weights[at], -at))].entry
 
@@ -212,8 +225,8 @@ def has_to_be_told(sentence: Sentence) -> bool:
 
 
 def beyond_telling(sentence: Sentence) -> bool:
-    """Whether a sentence is news to any memory, and stays so when more names are found in it: too short a word of oneself."""
-    return len(sentence.stems) < _LEAST and sentence.of_oneself and has_to_be_told(sentence)
+    """Whether a sentence is news to any memory, and stays so when more names are found in it: a word of oneself without content."""
+    return not sentence.stems and has_to_be_told(sentence)
 
 
 def _words(text: str) -> list[str]:
@@ -241,11 +254,13 @@ def _share(sentence: Sentence, told: Tale, voice: Voice) -> float:
     if not sentence.people <= told.people.union(voice):
         return 0.0
     if size < _LEAST:
-        return float(size > 0 and not sentence.of_oneself and any(_alike(sentence, one) for one in told.sentences))
+        return float(size > 0 and any(_alike(sentence, one) for one in told.sentences))
+    own = voice.speaker == voice.owner
     if size < _ENOUGH:
         share, near = 1.0, [
             one for one in told.sentences
-            if sentence.stems in (one.stems, one.stems - _ASIDE) and one.people.difference(voice) == sentence.people.difference(voice)
+            if one.people.difference(voice) == sentence.people.difference(voice)
+            and (sentence.stems in (one.stems, one.stems - _ASIDE) or (size >= _BEGUN and own and begins(one.text, sentence.text)))
         ]  # fmt: skip
     else:
         share = held_by(sentence.stems, told.stems)
@@ -266,7 +281,7 @@ def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, voice: Voic
     if sentence.asks and not any(one.asks for one in near):
         return False
     return any(
-        (negations(sentence.text) > 0) == (negations(one.text) > 0)
+        _deny_alike(sentence, one)
         and not opposed(sentence.text, one.text)
         and in_order(sentence.text, one.text)
         and (voice.subject(sentence) == voice.subject(one) or "" in (voice.subject(sentence), voice.subject(one)))
@@ -274,8 +289,17 @@ def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, voice: Voic
     )
 
 
+def _deny_alike(sentence: Sentence, one: Sentence) -> bool:
+    """Whether both deny or neither; or the sentence breaks off before the other begins to."""
+    if negations(sentence.text):
+        return negations(one.text) > 0
+    return negations(one.text) == 0 or sentence.stems <= content(before_denial(one.text))
+
+
 def _is_news(sentence: Sentence, told: Sequence[Tale], voice: Voice) -> bool:
     """Whether a sentence that no memory tells says something beside those that were told."""
+    if any(tells(one, sentence, voice) for one in told):
+        return False
     if has_to_be_told(sentence):
         return True
     if not sentence.stems - CHATTER:

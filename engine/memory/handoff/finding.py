@@ -6,7 +6,6 @@ left out by its stems alone, before it is read whole, and of what was said no mo
 
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
 from typing import NamedTuple
 
 from engine.memory.handoff.asides import Aside, emptied, moment_of
@@ -24,6 +23,7 @@ from engine.memory.handoff.echoes import (
     voice_of,
 )
 from engine.memory.handoff.retold import retold
+from engine.memory.occasions import one_occasion
 from engine.memory.recall.query import plain_query
 from engine.memory.text import bare, plain
 from engine.memory.wording import content
@@ -33,7 +33,6 @@ from engine.records.tokens import referred
 from engine.records.world import World
 from engine.storage.ledger import Wording
 from engine.storage.store import Store
-from engine.world.clock import day_number
 
 _NEAREST = 20
 """Memories that the word index may find for one chunk: what tells the same stands in front."""
@@ -43,8 +42,6 @@ _WIDE = 64
 """Memories that are looked through, by their stems, for one that tells a sentence: the nearest may be of others or of long ago."""
 _SENTENCES = 24
 """Sentences of what was said that are looked up; more is no retelling."""
-_STILL_SAID = timedelta(hours=24)
-"""Words said again within this time are not said anew."""
 _AFTER_ALL = 1 << 40
 """Place in the order of writing of what is not written yet."""
 
@@ -73,6 +70,8 @@ class Found(NamedTuple):
     """Of those."""
     recited: Sequence[LedgerEntry] | None
     """What may say what was said. None when that is news, whatever the ledger and the chunks before this one hold."""
+    asked_of: frozenset[EntityId] = frozenset()
+    """Of whom memories tell that hold what was asked around it."""
 
 
 def newcomers(owner: EntityId, chunks: Sequence[Chunk], events: Mapping[BufferId, BufferEntry]) -> list[Newcomer]:
@@ -102,38 +101,32 @@ def find(conn: sqlite3.Connection, store: Store, world: World, fresh: Sequence[N
         scored = store.ledger.by_words(conn, entry.owner_id, terms, _NEAREST if one.voice is None else _WIDE)
         held = store.ledger.wordings(conn, [key for key, _ in scored])
         recited: list[LedgerEntry] | None = None
+        asked_of: frozenset[EntityId] | None = None
         if one.voice is not None:
             earlier = [other.entry for other in fresh[:number] if other.voice == one.voice]
             recited = _Recited(conn, store, world, one, one.voice, earlier).find(held, terms)
-            if recited and one.aside is not None and not _is_known(conn, store, entry.owner_id, one.aside):
-                recited = None
+            if recited is not None and one.aside is not None:
+                asked_of = _asked_of(conn, store, entry.owner_id, one.aside)
+                recited = recited if asked_of is not None else None
         stems = content(entry.content)
         words = {key: content(wording.content) for key, wording in list(held.items())[:_NEAREST]}
         near = [key for key, other in words.items() if stems <= other or other <= stems]  # all others are at odds
-        found.append(Found(store.ledger.get(conn, near), store.embeddings.of_entries(conn, near, model), recited))
+        vectors = store.embeddings.of_entries(conn, near, model)
+        found.append(Found(store.ledger.get(conn, near), vectors, recited, asked_of or frozenset()))
     return found
 
 
-def _is_known(conn: sqlite3.Connection, store: Store, owner: EntityId, aside: Aside) -> bool:
-    """Whether one memory has all of what was asked about: then the question told nothing."""
-    if not aside.stems:
-        return True
-    scored = store.ledger.by_words(conn, owner, aside.words, _WIDE)
-    return any(aside.stems <= content(held.plain) for held in store.ledger.wordings(conn, [key for key, _ in scored]).values())
-
-
-def one_occasion(a: LedgerEntry, b: LedgerEntry) -> bool:
-    """Whether two accounts in the same words can be of one occasion.
-
-    A deed is done again on another day or in another place: paying Tom three coins on two days is two events. Words said or thought
-    again within a day, by the same to the same, are no second saying of them, wherever that was.
-    """
-    if a.mode != b.mode:
-        return False
-    if a.mode == "done":
-        together = a.location_id == b.location_id or None in (a.location_id, b.location_id)
-        return together and day_number(a.timestamp) <= day_number(b.ended) and day_number(b.timestamp) <= day_number(a.ended)
-    return a.timestamp - b.ended < _STILL_SAID and b.timestamp - a.ended < _STILL_SAID
+def _asked_of(conn: sqlite3.Connection, store: Store, owner: EntityId, aside: Aside) -> frozenset[EntityId] | None:
+    """Whom the memories involve that hold what was asked about, one for each topic; None when it may be news."""
+    people: set[EntityId] = set()
+    for topic in aside.topics:
+        scored = store.ledger.by_words(conn, owner, topic.words, _WIDE)
+        held = store.ledger.wordings(conn, [key for key, _ in scored])
+        holding = [one for one in held.values() if topic.stems <= content(one.plain)]
+        if not holding:
+            return None
+        people.update(who for one in holding for who in (*one.involved, *referred(one.content)))
+    return frozenset(people)
 
 
 def _entry(at: int, owner: EntityId, chunk: Chunk, sources: Sequence[BufferEntry]) -> LedgerEntry:

@@ -2,7 +2,7 @@
 
 Two ways lead to a second copy. Somebody repeats what its prompt recalled, and that is promoted once more, by itself and by all who
 hear it: an echo. Or much the same happens, or is said, twice: a near-duplicate. A false merge is worse than a copy, so both are judged
-by more than a cosine.
+by more than a cosine: what counts as one occasion, and when several are one memory, `engine.memory.occasions` says.
 """
 
 import asyncio
@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.memory.duplicates import BY_PEOPLE, Telling, all_quotes, at_odds, same_people, same_words, says_the_same
+from engine.memory.duplicates import BY_PEOPLE, all_quotes, at_odds, same_people, same_words, says_the_same
 from engine.memory.embedding import TextVectors, Vectors, from_bytes
 from engine.memory.handoff.echoes import Voice, echoed_by
-from engine.memory.handoff.finding import Found, Newcomer, one_occasion
+from engine.memory.handoff.finding import Found, Newcomer
 from engine.memory.handoff.selection import united
+from engine.memory.occasions import one_occasion, recurs
 from engine.memory.text import plain
 from engine.memory.wording import content
 from engine.records.base import BufferId, EntityId, LedgerId
@@ -82,17 +83,17 @@ class _Merging:
     def place(self, one: Newcomer, found: Found, vector: Vectors) -> None:
         """Decide on one new chunk: words that are remembered already, a near-duplicate of a memory or of an earlier chunk, or news."""
         chunk = self._slot(one.at)
-        if not (self._place_echo(one, chunk, found.recited) or self._place_near(one.at, chunk, one.entry, found, vector)):
+        if not (self._place_echo(one, chunk, found) or self._place_near(one.at, chunk, one.entry, found, vector)):
             self._new[one.at] = (one.entry, vector)
             self._voices[one.at] = one.voice
 
-    def _place_echo(self, one: Newcomer, chunk: Chunk, recited: Sequence[LedgerEntry] | None) -> bool:
-        at, voice = one.at, one.voice
+    def _place_echo(self, one: Newcomer, chunk: Chunk, found: Found) -> bool:
+        at, voice, recited = one.at, one.voice, found.recited
         if voice is None or recited is None:
             return False
         earlier = {held.id: other for other, (held, _) in self._new.items() if self._voices[other] == voice}
         echo = echoed_by(self._world, voice, one.sources, [*recited, *(self._new[other][0] for other in earlier.values())])
-        if echo is None or (one.aside is not None and not one.aside.people <= {*echo.involved_entity_ids, *referred(echo.content)}):
+        if echo is None or not _speaks_of(echo, one, found):
             return False
         if echo.id in earlier:
             self._fold(earlier[echo.id], chunk, words=False)
@@ -109,15 +110,14 @@ class _Merging:
         same = [
             (cosine, -held.seq, held)
             for held in found.near
-            if one_occasion(entry, held)
-            and (cosine := self._sameness(chunk, held, vector, _row(found.vectors.get(held.id)))) is not None
+            if (cosine := self._sameness(entry, held, vector, _row(found.vectors.get(held.id)))) is not None
         ]
         if same:
             self._join(at, chunk, max(same)[2])
             self.notes.append("a moment tells what an older memory tells: the two became one")
             return True
         for other, (held, row) in self._new.items():
-            if one_occasion(entry, held) and self._sameness(chunk, held, vector, row) is not None:
+            if self._sameness(entry, held, vector, row) is not None:
                 self._fold(other, chunk)
                 self.slots[at] = None
                 self.notes.append("two moments of the reply tell the same: they became one")
@@ -129,10 +129,12 @@ class _Merging:
         assert chunk is not None
         return chunk
 
-    def _sameness(self, a: Telling, b: Telling, vector: Vectors, other: Vectors | None) -> float | None:
+    def _sameness(self, a: LedgerEntry, b: LedgerEntry, vector: Vectors, other: Vectors | None) -> float | None:
         """How near two accounts are that count as one; None for two that do not. What most differ in is looked at first."""
         if at_odds(a, b) or not same_people(a, b) or not says_the_same(a, b):
             return None
+        if not one_occasion(a, b):
+            return 1.0 if recurs(a, b) else None
         cosine = float(np.vecdot(vector, other)) if other is not None and other.shape == vector.shape else None
         if same_words(a, b):
             return 1.0 if cosine is None else max(cosine, self._threshold)
@@ -193,6 +195,11 @@ def _both(held: LedgerEntry | Chunk, chunk: Chunk) -> dict[str, object]:
         "importance": max(held.importance, chunk.importance),
         "involved_entity_ids": united(held.involved_entity_ids, chunk.involved_entity_ids),
     }
+
+
+def _speaks_of(echo: LedgerEntry, one: Newcomer, found: Found) -> bool:
+    """Whether a chunk with questions around an echo is of nobody but whom the memory tells of, or of whom the questions were before."""
+    return one.aside is None or one.aside.people <= found.asked_of.union(echo.involved_entity_ids, referred(echo.content))
 
 
 def _row(blob: bytes | None) -> Vectors | None:

@@ -1,7 +1,7 @@
 """What is said around a retelling, taken off it: `Do you remember`, `They say`, `and I do not forget it`. Pure.
 
-What is left is the story, however often it was passed on. Whoever hides behind `a boy` in hearsay is nobody in particular, so that the
-words agree with a memory of anybody.
+What is left is the story, however often it was passed on. `A boy` in hearsay becomes `they`: whoever hides behind it is not said, so that
+the words agree with a memory of anybody.
 """
 
 import re
@@ -22,7 +22,7 @@ _HEARSAY = re.compile(
 )
 _SOMEBODY = re.compile(
     r"^(?:a|an|some|a\s+certain)\s+(?:young\s+|old\s+)?(?:boy|girl|man|woman|lad|lass|fellow|person|body|soul)\b[\s,]*"
-    r"(?:(?:said|says|answered|told|thought|claimed|repeated|remembered)\s+that\b\s*)?",
+    r"((?:said|says|answered|told|thought|claimed|repeated|remembered)\s+that\b\s*)?",
     re.IGNORECASE,
 )
 """Whom hearsay leaves unnamed, perhaps as one who tells it in turn."""
@@ -49,5 +49,5 @@ def retold(text: str) -> list[str]:
 def _without_hearsay(line: str) -> str:
     """A sentence without `They say`, and without `They say a boy said that they said`."""
     while found := _HEARSAY.match(line):
-        line = _SOMEBODY.sub("", line[found.end() :])
+        line = _SOMEBODY.sub(lambda who: "" if who[1] else "they ", line[found.end() :])
     return line
