@@ -17,11 +17,13 @@ from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, Chunk
 from engine.records.tokens import referred
 
-_ASKING = CHATTER | content(
-    "answer reply respond question want wish like know wonder learn find mean listen explain claim remind add insist hear truth "
-    "thing things something anything nothing somebody anybody else guess matter help plain turn whether"
+_TELLING = content(
+    "answer reply respond ask question want wish like know wonder learn find mean explain claim remind add insist hear whether something "
+    "anything somebody anybody about"
 )
-"""What questions and accounts of questions are made of."""
+"""What accounts of questions and answers are made of."""
+_ASKING = CHATTER | _TELLING | content("truth thing things nothing else guess matter plain turn")
+"""What questions are made of."""
 _LIGHT = content("put get give take make go come keep have happen bring let see set")
 """Words of a question that say little by themselves: `Who put out the lantern` asks about the lantern."""
 _OWN_WORDS = 2
@@ -70,6 +72,10 @@ _BREAKING = re.compile(
     re.IGNORECASE,
 )
 """How news is broken: `Have you heard about the fire?`"""
+_NAMED_FIRST = re.compile(
+    r"^([A-Z][\w'\u2019-]+) (?:did|does|was|is|has|had|will|would|could|can|knows|knew)\b"
+)
+"""A sentence whose first word may be a name: `Joss did it.`"""
 _DEEDS_OF_HEARER = re.compile(
     rf"\b(?:(?:did|have|had|were|was|are|would|could|do) you|(?:is|was) it you (?:who|that))\b"
     rf"(?!\W+(?:\w+\W+)?(?:{_TALK}|mean|think|thought|help|remember|make)\b)",
@@ -119,30 +125,39 @@ def emptied(chunk: Chunk, moment: Moment) -> Aside | None:
     account = " ".join((chunk.content, *chunk.quotes))
     told = [line for entry in moment.told for line in (*retold(entry.intent.text), *sentences(entry.intent.text))]
     own = frozenset().union(*map(content, told))
-    kept = content(account) - _ASKING
+    kept = content(account) - _TELLING
     if not content(account) & own or _goes_beyond(account, [entry.intent.text for entry in moment.told]):
         return None
     asked: set[str] = set()
     topics: list[Topic] = []
-    passed_over = False
+    passed_over = named = False
     for entry in moment.asides:
         lines = sentences(entry.intent.text)
         waits = _INVITES.search(entry.intent.text) is not None
         for line in lines:
             stems = content(line) - _ASKING
             if waits and _is_question(line, stems, own, negations(account) > 0):
-                asked |= stems
-                topics += _to_be_known(line, (stems & kept) - _LIGHT)
+                asked |= content(line)
+                passed_over = passed_over or not stems <= kept | _LIGHT
+                known = _to_be_known(line, (stems & kept) - _LIGHT)
+                topics += known
+                named = named or not (known or _NAMED_TOPIC.search(line) or not _has_name(line))
             elif stems & kept:
                 return None
             else:
-                passed_over = True
-    passed_over = passed_over or not asked <= kept | _LIGHT
+                passed_over, named = True, named or _has_name(line)
     strange = kept - own - asked
     if len(strange) > (0 if passed_over else _OWN_WORDS):  # what was passed over may stand there in other words
         return None
     present = {who for entry in (*moment.told, *moment.asides) for who in (entry.owner_id, entry.intent.actor, *entry.intent.targets)}
-    return Aside(tuple(topics), frozenset(referred(chunk.content)) - present)
+    people = frozenset(referred(chunk.content)) - present
+    return None if named and people else Aside(tuple(topics), people)  # `It was Tom` may stand in the account as a reference
+
+
+def _has_name(line: str) -> bool:
+    """Whether somebody may be named in a line."""
+    first = _NAMED_FIRST.search(line)
+    return bool(names(line)) or (first is not None and bool(content(first[1]) - _ASKING))
 
 
 def _goes_beyond(account: str, told: Sequence[str]) -> bool:
