@@ -177,7 +177,7 @@ async def test_the_sql_of_a_recall_over_many_owners(tmp_path: Path, capsys: pyte
     repository, chance = LedgerRepository(), random.Random(11)
 
     def ask(conn: sqlite3.Connection, owner: str) -> float:
-        terms = terms_of(conn, owner, chance, 24)
+        terms = terms_of(conn, owner, chance, 40)
         place, focus = f"pl_{chance.randrange(PLACES)}", [f"en_{chance.randrange(PEOPLE)}" for _ in range(3)]
         started = process_time()
         structural = repository.structural(conn, owner, place, focus, 100)

