@@ -23,8 +23,8 @@ from engine.records.wire import HandoffChunk, HandoffReply
 from tests.engine.llm.test_storyteller_handoff import AMBIENT, NOW, OWNER, THREAT, WORLD, buffers, entry
 
 ATTEMPTS = range(1, 8)
-_OWN = {"p1", "and", "answered", "that", "spoke", "to", "was", "there", "passed", "a", "quiet", "while"}
-"""Who remembers, words with which accounts are put together, and with which one is made of what cannot be told."""
+_OWN = {"p1", "and", "answered", "that", "spoke", "to", "was", "there", "passed", "a", "quiet", "while", "she", "he", "her", "him", "his"}
+"""Who remembers, words with which accounts are put together, and with which one is made of what cannot be told; pronouns for names."""
 _TALK = [
     ("said", "Who put out the lantern?", "en_sailor", (OWNER,)), ("said", "Ask me tomorrow.", OWNER, ("en_sailor",)),
     ("done", "wiped the counter from left to right", OWNER, ()), ("said", "Have you a room?", "en_nun", (OWNER,)),

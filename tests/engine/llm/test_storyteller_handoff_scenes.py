@@ -98,7 +98,7 @@ SCENES: Mapping[str, tuple[list[str], list[Memory]]] = {
             ),
             Memory(
                 7, "M2 M3", "P1 held it against P3 that he had told P1 nobody would be hurt; "
-                "P3 answered that it was P1 that climbed the ladder.",
+                "he answered that it was P1 that climbed the ladder.",
                 ("You told me nobody would be hurt.", "It was you that climbed the ladder."),
             ),
         ],
@@ -119,7 +119,7 @@ SCENES: Mapping[str, tuple[list[str], list[Memory]]] = {
             said("P1", "P2", "I am Orla Venn. The house is mine."),
             said("P2", "P1", "Thank you."),
         ],
-        [Memory(4, "M1 M2", "P2 gave P1 her name; P1 gave P2 P1's name.", ("My name is Ines Calder.", "I am Orla Venn."))],
+        [Memory(4, "M1 M2", "P2 gave P1 her name; P1 gave her P1's name.", ("My name is Ines Calder.", "I am Orla Venn."))],
     ),
     "a murder owned to, and a promise": (
         [
@@ -129,7 +129,7 @@ SCENES: Mapping[str, tuple[list[str], list[Memory]]] = {
         ],
         [
             Memory(7, "M1 M3", "P2 owned to P1 that she killed him. P1 gave P5 to P2.", ("I killed him, Orla.",)),
-            Memory(6, "M2", "P1 promised P2 to come for her at midnight.", ("I'll come for you at midnight.",), True),
+            Memory(7, "M2", "P1 promised P2 to come for her at midnight.", ("I'll come for you at midnight.",), True),
         ],
     ),
     "what failed is told as failed": (
@@ -153,8 +153,8 @@ SCENES: Mapping[str, tuple[list[str], list[Memory]]] = {
         [
             Memory(4, "M1 M3", "P2 asked P1 who tended the lantern in this house; P1 answered that the house tended it."),
             Memory(
-                3, "M2 M4", "P4 asked P6 whether they walked out of the sea; "
-                "P6 answered that they were carried, and that they never saw by whom.",
+                3, "M2 M4", "P4 asked P6 whether P6 walked out of the sea; "
+                "P6 answered that P6 was carried, and that P6 never saw by whom.",
             ),
         ],
     ),
@@ -181,7 +181,7 @@ SCENES: Mapping[str, tuple[list[str], list[Memory]]] = {
         ],
         [
             Memory(
-                4, "M1 M2 M3", "P6 told P1 that the reactor's coolant was leaking; P1 asked P6 whether they could fix it. "
+                4, "M1 M2 M3", "P6 told P1 that the reactor's coolant was leaking; P1 asked P6 whether P6 could fix it. "
                 "P6 told P1 that somebody took it from stores.",
             ),
             Memory(5, "M4 M5", "P1 searched the lockers and found the valve behind the samples."),
@@ -300,7 +300,7 @@ async def test_thoughts_are_told_as_thoughts_and_weigh_little(make_request: Call
     [
         ("P2: the fishwife", "Did you see my boy?", "P2 asked P1 whether P1 had seen her boy"),
         ("P2: Mr Crane", "Did you see my boy?", "P2 asked P1 whether P1 had seen his boy"),
-        ("P2: the captain", "Did you see my boy?", "P2 asked P1 whether P1 had seen the boy"),
+        ("P2: the captain", "Did you see my boy?", "P2 asked P1 whether P1 had seen P2's boy"),
     ],
 )
 async def test_pronouns_follow_what_is_known_of_people(

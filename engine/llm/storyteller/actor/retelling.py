@@ -9,12 +9,21 @@ _NOBODYS_NEWS = re.compile(
     r"^(?:You|.{2,40}?) (?:asked|pressed|questioned|wondered|wanted to know|thanked|greeted|gave .{2,30} (?:his|her|their|your) name"
     r"|spoke up for|spoke to|talked|spoke|said something|whispered something|claimed|meant to|still wanted|would not say|could not say"
     r"|would rather not say|denied knowing|refused|answered that (?:you|he|she) (?:asked|did not))\b"
-    r"|^You (?:thought|were|felt|suspected|feared|threatened|ordered|warned|offered|held it|told|meant|wanted|wondered|hoped|knew|wished"
+    r"|^You (?:turned|glanced|kept|studied|waited|went|moved|closed|shut|opened|touched|trimmed|tried|took a few|gave .{2,40}? a|wrote|ran"
+    r"|came|held|thought|were|felt|suspected|feared|threatened|ordered|warned|offered|held it|told|meant|wanted|wondered|hoped|knew|wished"
     r"|doubted|stood|walked|looked|listened|sat|rubbed)\b"
     r"|^(?!You\b).{2,40}? told (?!you\b)"
     r"|^Somebody was speaking",
 )
-_ANSWERED = re.compile(r"; (?P<who>(?!you\b)[^;]{2,40}?) answered that (?P<what>(?!it was not|there was no|nobody).{12,})$")
+_ANSWERED = re.compile(
+    r"; (?P<who>(?!you\b)[^;]{2,40}?) answered that(?:, according to (?P<source>[^,]{2,40}),)? "
+    r"(?P<what>(?!it was not|there was no|nobody).{12,})$"
+)
+_ASKED_WHOM = re.compile(
+    r"^.{2,40}? (?:asked|told|pressed|questioned) (?P<whom>.{2,40}?) "
+    r"(?:who|whom|whose|what|where|when|why|how|which|whether|about|for|to)\b"
+)
+_HEARSAY = re.compile(r"^.{2,40}? told you that, according to (?P<source>[^,]{2,40}), (?P<what>.+)$")
 _MENACE = re.compile(
     r"^(?P<who>.{2,40}?) (?P<act>threatened|warned|accused) (?P<whom>(?!you\b)(?:the [\w -]+?|[A-Z]\w+(?: [A-Z]\w+)?))(?P<rest>[: ].*)$"
 )
@@ -33,12 +42,24 @@ def retold(memory: str) -> list[str]:
         if answer:
             if _OWN_TALE.search(answer["what"]):
                 continue
-            found.append(_ended(capital(f"{answer['who']} said that {_CUT.sub('', answer['what'])}")))
+            who = answer["source"] or _named(answer["who"], sentence)
+            if who:
+                found.append(_ended(capital(f"{who} said that {_CUT.sub('', answer['what'])}")))
+        elif hearsay := _HEARSAY.match(sentence.rstrip(".")):
+            found.append(_ended(capital(f"{hearsay['source']} said that {_CUT.sub('', hearsay['what'])}")))
         elif _NOBODYS_NEWS.search(sentence) or (_PRONOUN_FIRST.match(sentence) and found == [] and memory.index(sentence) > 0):
             continue
         elif not _PRONOUN_FIRST.match(sentence) and (clause := _clause(sentence)):
             found.append(clause)
     return [told for text in found if len((told := spoken_of_oneself(text)).split()) >= 5]
+
+
+def _named(who: str, sentence: str) -> str:
+    """Who answered, by name: `she` is whom the sentence begins with asking. Empty when that is not clear."""
+    if who not in ("she", "he"):
+        return who
+    asked = _ASKED_WHOM.match(sentence)
+    return asked["whom"] if asked and asked["whom"] != "you" else ""
 
 
 def _clause(sentence: str) -> str:

@@ -31,7 +31,7 @@ def topic_of(text: str, people: Sequence[str], *, not_in: str = "") -> str:
     known = stems_of(not_in) | stems_of(" ".join(people)) | _frame_stems()
     for match in _PHRASE.finditer(text):
         words = _trimmed(match[2].split())
-        if not words or words[-1] in _VAGUE or words[-1] in STOP_WORDS or not stems_of(" ".join(words)) - known:
+        if not words or words[0] in STOP_WORDS or words[-1] in _VAGUE or words[-1] in STOP_WORDS or not stems_of(" ".join(words)) - known:
             continue
         return " ".join([_MINE.get(match[1].lower(), match[1].lower()), *words])
     return ""

@@ -18,6 +18,7 @@ _ASKING = frozenset((
 ))  # fmt: skip
 _REPLIES = frozenset((
     "answer", "pass", "deny", "no", "yes", "claim", "state", "defy", "fear", "sorry", "confess", "doubt", "name", "accuse", "promise",
+    "witness", "secret",
 ))  # fmt: skip
 _BARE_REPLIES = frozenset(("pass", "deny", "no", "yes", "defy", "fear", "doubt"))
 """Replies that say nothing without what they reply to."""
@@ -30,7 +31,9 @@ _LIKE_REFUSALS = (
 )
 _UNFIT = re.compile(rf"[\"\u201c\u201d]|{_NOT_THIRD}|(?<!\w)M\d+(?!\w)|{_LIKE_REFUSALS}", re.IGNORECASE)
 """What an account must not hold: it would be taken for speech, for a handle of the prompt or for a model that refuses."""
-_STATED = re.compile(r"^told (?:P\d+(?:, | and )?)+ that |^said that ")
+_STATED = re.compile(r"^told (?:P\d+(?:, | and )?)+ that\b|^said that\b")
+_WORDS = re.compile(r"\w")
+_WONDERED = re.compile(r"^(?:still )?wanted to know ")
 
 
 def tellable(report: Report) -> bool:
@@ -46,9 +49,10 @@ def fit(text: str) -> bool:
 def chosen(reports: Sequence[Report], manner: Manner = USUAL) -> list[Report]:
     """The moments of a beat that are told, in order of time: the weightiest, each weighty question with its answer, nothing twice."""
     most = manner.choice.most
-    usable = _once([report for report in reports if tellable(report)])
+    usable = once([report for report in reports if tellable(report)])
     ranked = sorted(usable, key=lambda report: (-report.weight, report.moment.index))
-    replies = {answer.moment.index for report in usable if (answer := answer_to(report, usable)) is not None}
+    asked = [report for report in usable if report.weight > AMBIENT]
+    replies = {answer.moment.index for report in asked if (answer := answer_to(report, usable)) is not None}
     weighty = [one for one in ranked if one.weight > AMBIENT and (one.act not in _BARE_REPLIES or one.moment.index in replies)]
     kept = {report.moment.index for report in weighty[:most]}
     if not kept and ranked:
@@ -115,7 +119,8 @@ def _goes_on(report: Report, before: Report) -> bool:
 def content(told: Sequence[Report], manner: Manner = USUAL) -> str:
     """The account of the chosen moments."""
     sentences: list[str] = []
-    waiting = [_worded(report, manner) for report in told]
+    indexes = {report.moment.index for report in told}
+    waiting = [_worded(replace(report, predicate=report.brief) if report.after in indexes else report, manner) for report in told]
     while waiting:
         report = waiting.pop(0)
         sentence = report.text
@@ -130,11 +135,19 @@ def _worded(report: Report, manner: Manner) -> Report:
     return replace(report, predicate=otherwise(report.predicate)) if manner.anew and report.moment.mode != "done" else report
 
 
-def quotes(told: Sequence[Report], manner: Manner = USUAL) -> list[str]:
-    """The weightiest words, at the most two, in the order they were said; other ones as the manner has it, if there are others."""
-    spoken = [report for report in told if report.quote]
-    ranked = sorted(spoken, key=lambda report: (-report.weight, report.moment.index))
-    if manner.quotes == "further" and len(ranked) > 1:
+def quotes(told: Sequence[Report], used: Sequence[Report], manner: Manner = USUAL) -> list[str]:
+    """The weightiest words, at the most two, in the order they were said; other ones as the manner has it, if there are others.
+
+    Words come from what is told, and from what of `used` tells the same. What says nothing without its words goes before all; and
+    an account of nothing else has the words of its first moment.
+    """
+    spoken = [report for report in used if report.quote and (report in told or any(one.text == report.text for one in told))]
+    if all(map(says_nothing, told)):
+        silent = next((report for report in told if report.moment.mode == "said" and _WORDS.search(report.moment.words)), None)
+        if silent is not None and not spoken:
+            return [silent.moment.words]
+    ranked = sorted(spoken, key=lambda report: (not report.bare, -report.weight, report.moment.index))
+    if manner.quotes == "further" and len(ranked) > 1 and not ranked[0].bare:
         ranked = ranked[1:]
     ranked = ranked[: 1 if manner.quotes == "one" else _QUOTES]
     return list(dict.fromkeys(report.quote for report in spoken if report in ranked))
@@ -149,7 +162,8 @@ def _joined(sentence: str, report: Report, following: Report) -> str:
         return f"{sentence}, and {_going_on(following)}" if ";" not in sentence and ", and " not in sentence else ""
     if report.moment.mode == "said" and following.moment.mode == "said":
         if following.subject in report.moment.to and (report.subject in following.moment.to or not following.moment.to):
-            said = _STATED.sub("answered that ", following.predicate) if report.act in _ASKING else following.predicate
+            answering = report.act in _ASKING and following.act in _REPLIES
+            said = _STATED.sub("answered that", following.predicate) if answering else following.predicate
             return f"{sentence}; {following.subject} {said}" if ";" not in sentence else ""
         same = following.subject == report.subject and following.moment.to == report.moment.to
         if same and ";" not in sentence and "," not in sentence and ":" not in sentence:
@@ -165,15 +179,23 @@ def _going_on(report: Report) -> str:
     return report.text if re.match(r"(?:was|has|is|does)\b", report.predicate) else report.predicate
 
 
-def _once(reports: Sequence[Report]) -> list[Report]:
-    """The reports without those that tell the same as an earlier one, and one of a kind of somebody's thoughts."""
+def says_nothing(report: Report) -> bool:
+    """Whether a report says nothing by itself, without the words or what they reply to."""
+    return report.bare or report.act in _BARE_REPLIES
+
+
+def once(reports: Sequence[Report]) -> list[Report]:
+    """The reports without those that tell the same as an earlier one, and one of a kind of somebody's thoughts. Who has asked
+    something need not be told to wonder about it."""
     found: list[Report] = []
     seen: set[str] = set()
     for report in reports:
         keys = {report.text.casefold()}
         if report.moment.mode == "thought" and report.act != "thought":
             keys.add(f"{report.subject} {report.act}")
-        if not keys & seen:
+        wondered = _WONDERED.sub("", report.predicate) if report.moment.mode == "thought" else report.predicate
+        asked = wondered != report.predicate and any(one.subject == report.subject and wondered in one.predicate for one in found)
+        if not keys & seen and not asked:
             found.append(report)
             seen |= keys
     return found

@@ -20,6 +20,7 @@ class Known:
     act: str
     weight: int
     tellings: tuple[str, ...]
+    """Those that end in `*` say too little without the words themselves."""
     slots: Mapping[str, str]
 
 

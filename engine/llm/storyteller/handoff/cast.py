@@ -18,6 +18,8 @@ _PRONOUNS: Mapping[Gender, Mapping[Case, str]] = {
     "they": {"subject": "they", "object": "them", "possessive": "their", "reflexive": "themselves"},
 }
 _OF_ITSELF = re.compile(r"\b(?:(?P<she>her|herself|she)|(?P<he>his|him|himself|he))\b")
+_OF_NO_ONE = ("", "somebody")
+"""Handles of whom nothing is known, so that `they` can mean no one else."""
 _ARTICLES = ("The", "A", "An", "My", "Old", "Some", "One")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'\u2019]*")
 _VOCATIVE = re.compile(r"(?:^|, )(?P<word>(?:my )?[a-z'\u2019]+)(?=[,.!?])|^(?P<first>[A-Z][a-z'\u2019]+),")
@@ -30,20 +32,21 @@ class Person:
     handle: str
     name: str = ""
     gender: Gender = "they"
-    """`they` when nothing tells."""
+    """`they` when nothing tells: then it is named by its handle, since `they` would read like several."""
     owner: bool = False
     """Whose memory it is: always named by handle, since it reads `you` later."""
 
     def form(self, case: Case, *, named: bool = False) -> str:
         """The pronoun for this person, or its handle for the owner and when it must be `named`. Empty when there is no such form."""
-        if not self.owner and not named:
+        unknown = self.gender == "they" and self.handle not in _OF_NO_ONE
+        if not self.owner and not named and not unknown:
             return _PRONOUNS[self.gender][case]
         return {"subject": self.handle, "object": self.handle, "possessive": f"{self.handle}'s", "reflexive": ""}[case]
 
     @property
     def plural_verb(self) -> bool:
         """Whether its subject pronoun takes `were`."""
-        return self.gender == "they" and not self.owner
+        return self.gender == "they" and self.handle in _OF_NO_ONE
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,15 @@ class Cast:
     def person(self, handle: str) -> Person:
         """The person of a handle, listed or not."""
         return self.people.get(handle) or Person(handle, owner=handle == self.owner)
+
+    def called_by(self, name: str) -> Person:
+        """The person whom somebody calls by a name, or one who has the name for its handle when nobody listed has it."""
+        plain = name.strip()
+        for person in self.people.values():
+            if plain and (person.name.casefold() == plain.casefold() or (plain[:1].isupper() and plain in person.name.split())):
+                return person
+        shown = plain[:1].lower() + plain[1:] if plain.startswith(tuple(f"{article} " for article in _ARTICLES)) else plain
+        return Person(shown, plain, gender_by_name(plain))
 
     def names(self) -> frozenset[str]:
         """Words of all names, as written; the article of `The Ghost` is none."""
@@ -77,6 +89,22 @@ def read_cast(whose: str, people: str, evidence: Sequence[tuple[str, str, tuple[
         gender = _by_name(name) or _by_address(handle, evidence) or _by_deeds(handle, evidence) or _by_given_name(name) or "they"
         found.setdefault(handle, Person(handle, name, gender, handle == owner))
     return Cast(owner, found)
+
+
+def gender_by_name(name: str) -> Gender:
+    """What a name or label tells; `they` for nothing."""
+    return _by_name(name) or _by_given_name(name) or "they"
+
+
+def is_person(name: str) -> bool:
+    """Whether a name or label is surely that of a person: it has a capital, tells a gender, or ends in a noun for people."""
+    noun = (_WORD.findall(re.split(r" (?:with|of|in|on|at|from|by|under|who)\b", name)[0]) or [""])[-1].lower()
+    if name[:1].isupper() and not name.startswith(_ARTICLES[:3]):
+        return True
+    if noun in word_set("people", "things_that_end_so"):
+        return False
+    ends = tuple(word_set("people", "person_endings"))
+    return gender_by_name(name) != "they" or noun in word_set("people", "people") or noun.endswith(ends)
 
 
 def _by_name(name: str) -> Gender | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.llm.storyteller.handoff.account import fit
+from engine.llm.storyteller.handoff.cast import Cast, read_cast
 from engine.llm.storyteller.handoff.manner import USUAL, Manner
 from engine.llm.storyteller.handoff.moments import times
 from engine.llm.storyteller.handoff.otherwise import clause_otherwise
@@ -24,12 +25,15 @@ _WHO = re.compile(r"^\[?(P\d+)\]?:")
 _HANDLE = re.compile(r"\bP\d+\b")
 _ASKED = re.compile(r"^(?P<who>P\d+) asked (?P<whom>P\d+) (?:more than once )?(?P<topic>.+)$")
 _TO = re.compile(
-    r"^(?P<who>P\d+) (?:also )?(?:asked|told|answered|warned|accused|threatened|ordered|thanked|spoke to) (?P<whom>P\d+)\b"
+    r"^(?P<who>P\d+) (?:also )?"
+    r"(?:asked|told|answered|warned|accused|threatened|ordered|thanked|pressed|reminded|promised|let|spoke to) (?P<whom>P\d+)\b"
 )
 _REPLY = re.compile(r"^P\d+ (?:answered|replied|denied|agreed|refused|would|could) ")
 _THINKING = re.compile(
-    r"\b(?:thought|suspected|wondered|wanted|meant|hoped|feared|believed|wished|felt|knew|remembered|was afraid|was sure|longed|dreamt)\b"
+    r"\b(?:thought|suspected|mistrusted|wondered|wanted|meant|hoped|feared|believed|wished|felt|knew|remembered|was afraid|was sure"
+    r"|longed|dreamt)\b"
 )
+_PRONOUN = re.compile(r"^(?P<who>[Ss]he|[Hh]e)\b")
 _AGAIN = "more than once"
 _FULL = 20
 """Words from which a thing says no more by being longer."""
@@ -90,7 +94,8 @@ def compressed(prompt: str, manner: Manner = USUAL) -> str:
     memories = _memories(sections.get(SECTION, ""))
     found = _WHO.match(sections.get("WHOSE MEMORY", "").strip())
     owner = found[1] if found else "P1"
-    things = _merged(_things(memories))
+    cast = read_cast(sections.get("WHOSE MEMORY", ""), sections.get("PEOPLE", ""), ())
+    things = _merged(_things(memories, cast))
     told = _chosen(things, manner)
     used = {thing.at for thing in told}
     people = sorted({handle for memory in memories for handle in _HANDLE.findall(memory.text)} - {owner}, key=lambda each: int(each[1:]))
@@ -117,7 +122,7 @@ def _memories(section: str) -> list[_Memory]:
     return found
 
 
-def _things(memories: Sequence[_Memory]) -> list[_Thing]:
+def _things(memories: Sequence[_Memory], cast: Cast) -> list[_Thing]:
     """What the memories tell that can be told again, in order. What was only thought is told only where the words say so."""
     mixed = any(memory.mode != "thought" for memory in memories)
     found: list[_Thing] = []
@@ -125,21 +130,34 @@ def _things(memories: Sequence[_Memory]) -> list[_Thing]:
         for sentence in sentences(memory.text):
             if not fit(sentence):
                 continue
-            for thing in _parts(sentence.rstrip(" ."), at, memory.weight):
+            for thing in _parts(sentence.rstrip(" ."), at, memory.weight, cast):
                 if memory.mode != "thought" or not mixed or _THINKING.search(thing.text):
                     found.append(thing)
     return found
 
 
-def _parts(sentence: str, at: int, weight: int) -> list[_Thing]:
+def _parts(sentence: str, at: int, weight: int, cast: Cast) -> list[_Thing]:
     """A sentence by its clauses; one in which somebody of the clause before answers it is the reply to that."""
     found: list[_Thing] = []
-    for clause in sentence.split("; "):
+    before = ""
+    for part in sentence.split("; "):
+        clause = _named(part, before, cast)
+        before = f"{before} {clause}"
         if found and not found[-1].reply and _answers(clause, found[-1].text):
             found[-1] = replace(found[-1], reply=clause)
         elif clause:
             found.append(_Thing(at, weight, clause))
     return found
+
+
+def _named(clause: str, before: str, cast: Cast) -> str:
+    """A clause that begins with `she`, with the handle of whom it means: the one of those named before who can be a woman."""
+    pronoun = _PRONOUN.match(clause)
+    named = [one for handle in dict.fromkeys(_HANDLE.findall(before)) if not (one := cast.person(handle)).owner]
+    if pronoun is None:
+        return clause
+    fitting = [one for one in named if one.gender == pronoun["who"].lower()] or [one for one in named if one.gender == "they"]
+    return f"{fitting[-1].handle}{clause[pronoun.end() :]}" if fitting else clause
 
 
 def _answers(clause: str, before: str) -> bool:

@@ -3,6 +3,8 @@
 import re
 from functools import cache
 
+from engine.llm.storyteller.handoff.cast import is_person
+from engine.llm.storyteller.handoff.hearsay import shorter_way
 from engine.llm.storyteller.handoff.moments import Moment
 from engine.llm.storyteller.handoff.recasting import Recast
 from engine.llm.storyteller.handoff.report import Report, Scene
@@ -27,13 +29,16 @@ _LOOKING = re.compile(
 @cache
 def _weights() -> tuple[tuple[int, re.Pattern[str]], ...]:
     split = [line.split(" :: ", 1) for line in lines("remembering_deeds")]
-    return tuple((int(weight), re.compile(pattern, re.IGNORECASE)) for weight, pattern in split)
+    return tuple(
+        (int(weight), re.compile(pattern.replace(r"P\d", r"[PT]\d").replace("{person}", r"P\d+"), re.IGNORECASE))
+        for weight, pattern in split
+    )
 
 
 def deed_report(moment: Moment, scene: Scene) -> Report:
     """What a deed amounts to. What was only tried weighs a little less, and is told as tried."""
-    deed = first_sentence(moment.words)
-    weight = weight_of(deed)
+    deed = shorter_way(first_sentence(moment.words))
+    weight = weight_of(_things_marked(deed, scene))
     if not moment.who or not deed:
         return Report(moment, "", "ambient", _AMBIENT)
     if moment.failed or _TRIED.match(deed):
@@ -45,6 +50,17 @@ def deed_report(moment: Moment, scene: Scene) -> Report:
         return Report(moment, deed, "ask", weight)
     act = "give" if weight == 6 and re.match(r"(?:gave|handed|passed|paid|returned|brought|counted out|slid|slipped)\b", deed) else "deed"
     return Report(moment, deed, act, weight)
+
+
+def _things_marked(deed: str, scene: Scene) -> str:
+    """A deed in which what is no person is T3 instead of P3: to push somebody is not to push a letter out of sight."""
+
+    def marked(match: re.Match[str]) -> str:
+        one = scene.cast.person(match[0])
+        person = one.owner or not one.name or match[0] in scene.acting or is_person(one.name)
+        return match[0] if person else f"T{match[0][1:]}"
+
+    return re.sub(r"\bP\d+\b", marked, deed)
 
 
 def first_sentence(text: str) -> str:

@@ -41,6 +41,7 @@ class Moment:
     words: str = ""
     """The speech without quotation marks, the thought, or the deed without its subject."""
     how: str = ""
+    whispered: bool = False
     failed: bool = False
     reason: str = ""
     """Why a deed failed, as far as it is known."""
@@ -110,7 +111,7 @@ def _moment(match: re.Match[str], index: int) -> Moment:
     when, place, text = (head["when"], head["place"] or "", head["text"]) if head else ("", "", match["rest"])
     pinned = bool(match["pinned"])
     if mode == "said" and (seen := _WHISPER.match(text)):
-        return Moment(match["handle"], index, mode, pinned, when, place, seen["who"], _handles(seen["to"]), how="whispering")
+        return Moment(match["handle"], index, mode, pinned, when, place, seen["who"], _handles(seen["to"]), whispered=True)
     pattern = {"said": _SPEECH, "thought": _THOUGHT, "done": _DEED}[mode]
     told = pattern.match(text)
     if told is None:
@@ -121,7 +122,7 @@ def _moment(match: re.Match[str], index: int) -> Moment:
         words = words.removeprefix('"').removesuffix('"').strip()
     return Moment(
         match["handle"], index, mode, pinned, when, place, parts["who"], _handles(parts.get("to")), words, parts.get("how") or "",
-        parts.get("outcome") == "failed", parts.get("reason") or "",
+        parts.get("verb") == "whispered", parts.get("outcome") == "failed", parts.get("reason") or "",
     )  # fmt: skip
 
 

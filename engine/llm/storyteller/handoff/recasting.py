@@ -91,6 +91,8 @@ class Recast:
         speaker, hearer = self._grounds.speaker, self._grounds.hearer
         case = _FIRST.get(word)
         if case is not None:
+            if case == "reflexive" and self._stressed(index) and not speaker.form("reflexive"):
+                return ""
             return self._form(speaker, case, named=self._name_speaker and case != "reflexive")
         if word not in ("you", "your", "yours", "yourself", "yourselves"):
             return None
@@ -108,6 +110,15 @@ class Recast:
         if not found:
             self.safe = False
         return found
+
+    def _stressed(self, index: int) -> bool:
+        """Whether a `myself` only stresses who it was, `I saw it myself`, so that the clause says the same without it."""
+        previous, following = self._previous(index), self._next(index)
+        if previous == "i":
+            return True
+        verb = reading(previous, "past", "base", "third", "gerund")
+        object_here = (verb is not None and not verb.nounish) or previous in word_set("grammar", "prepositions")
+        return not object_here and (not following or following in _BREAKS or following in _AND)
 
     def _is_subject(self, index: int) -> bool:
         following = self._next(index)

@@ -19,6 +19,12 @@ class Report:
     """1 (ambient) to 10 (death)."""
     quote: str = ""
     """Words of the speech worth keeping as they were said."""
+    bare: bool = False
+    """Whether the predicate says nothing without those words."""
+    brief: str = ""
+    """The predicate where an account tells the moment before that it comes back to, `after`, as well."""
+    after: int = -1
+    """Index of that moment; -1 for none."""
 
     @property
     def subject(self) -> str:
@@ -37,11 +43,14 @@ class Scene:
 
     cast: Cast
     proper: frozenset[str]
+    acting: frozenset[str] = frozenset()
+    """Handles of those who do, say or think anything, or are spoken to."""
 
     @classmethod
     def of(cls, story: Story) -> "Scene":
         """The scene of a story."""
-        return cls(story.cast, proper_words([moment.words for moment in story.moments], story.cast))
+        acting = frozenset(handle for moment in story.moments for handle in (moment.who, *moment.to) if handle)
+        return cls(story.cast, proper_words([moment.words for moment in story.moments], story.cast), acting)
 
     def grounds(self, moment: Moment) -> Grounds:
         """Who `I` and `you` are in a moment's words."""

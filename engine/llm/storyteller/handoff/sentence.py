@@ -8,7 +8,7 @@ from functools import cache
 from engine.llm.stems import STOP_WORDS
 from engine.llm.storyteller.handoff.cast import Cast, Person
 from engine.llm.storyteller.handoff.lexicon import word_set
-from engine.llm.storyteller.handoff.wordforms import reading
+from engine.llm.storyteller.handoff.wordforms import reading, readings
 from engine.llm.storyteller.phrases import lines
 
 _HANDLE = re.compile(r"P\d+")
@@ -98,9 +98,26 @@ def lowered(told: str, source: str, grounds: Grounds) -> str:
     if not first or not first[0].isupper() or _HANDLE.match(first) or first in grounds.proper:
         return told
     second = words[1] if len(words) > 1 else ""
+    if is_name(first, second):
+        return told
     if second[:1].isupper() and not _HANDLE.match(second) and first.lower() not in STOP_WORDS and source.lstrip().startswith(first):
         return told
     return first[0].lower() + told[1:]
+
+
+def finite(word: str) -> bool:
+    """Whether a lower-case word is a form of `be`, `have`, `do` or a modal that takes a subject."""
+    return word in _FINITE
+
+
+def is_name(first: str, second: str) -> bool:
+    """Whether the capital word that begins a sentence is surely a name: it is no word that is known, and a verb of one follows."""
+    word = first.lower()
+    if word in word_set("people", "women_called") | word_set("people", "men_called"):
+        return True
+    known = word in STOP_WORDS or word in word_set("grammar", "question_subjects") or is_adverb(word) or readings(word)
+    plain = not known and word.isalpha() and not word.endswith("s") and word not in word_set("grammar", "no_names")
+    return plain and (second in _FINITE or any(form in ("third", "past") for _, form in readings(second)))
 
 
 def shortened(text: str, longest: int) -> str:

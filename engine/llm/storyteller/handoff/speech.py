@@ -1,13 +1,16 @@
 """What was said, as it would be told."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from engine.llm.storyteller.handoff.bank import Known, known
-from engine.llm.storyteller.handoff.lexicon import word_set
+from engine.llm.storyteller.handoff.beats import AMBIENT as _AMBIENT
+from engine.llm.storyteller.handoff.deeds import weight_of
+from engine.llm.storyteller.handoff.hearsay import first_hand, shorter_way
 from engine.llm.storyteller.handoff.moments import Moment
+from engine.llm.storyteller.handoff.pressing import pressed_for
 from engine.llm.storyteller.handoff.questions import WH, indirect
 from engine.llm.storyteller.handoff.recasting import clause, phrase
 from engine.llm.storyteller.handoff.report import Report, Scene
@@ -15,33 +18,31 @@ from engine.llm.storyteller.handoff.salience import bonus, kinds, topics
 from engine.llm.storyteller.handoff.sentence import Grounds, is_imperative, opened, unaddressed
 from engine.llm.storyteller.handoff.telling import facts, fill, infinitive, with_hearers
 from engine.llm.storyteller.handoff.threats import threat
+from engine.llm.storyteller.handoff.understood import understood
+from engine.llm.storyteller.handoff.within import quoted
+from engine.llm.storyteller.handoff.wordforms import reading
 from engine.llm.storyteller.language.speechacts import classify
 from engine.llm.storyteller.language.text import listed, sentences
 from engine.llm.storyteller.phrases import lines
 
-_ECHO = re.compile(
-    r"^(?:did|do|does|have|has|are|is|were|was|will|would|can|could) (?:you|he|she|it|they|that)(?: not)?\?$"
-    r"|^(?:is (?:it|that) (?:true|so))\?$",
-    re.IGNORECASE,
-)
-_HEARSAY = re.compile(
-    r"^(?:they|people|i|you)(?: all)? (?:say|tell me|hear|heard|am told|was told|think|said)(?: that)? (?=\w)", re.IGNORECASE
-)
-_POINTING = re.compile(
-    r"(?<=\w) (?P<pronoun>it|him|her|them)"
-    r"(?=[.,!?;]|$| (?:in|to|up|out|off|back|down|ashore|with|on|at|from|for|away)\b)"
-)
-_PLEDGE = re.compile(r"^I (?:promise|swear|give you my word)(?: on)?(?: you)?(?: that| it)?[.!]$")
 _PRICE = re.compile(
     r"^(?P<sum>(?:an?|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|\d[\d,.]*)"
     r"(?:[ -][\w-]+){0,2} [a-z]+?(?: (?:a|an|per|for the|the) \w+)?)(?:,.*)?$",
     re.IGNORECASE,
 )
-_FRAGMENT = re.compile(r"^(?:not|only|no|nothing|just) [^,]*, (?:and|but) ", re.IGNORECASE)
 _NO_CHANGE = frozenset(("small", "pass", "thanks", "kind", "remind"))
 _MERE = frozenset(("state", "answer"))
 _TOLD = _MERE | {"claim"}
-_QUOTED = frozenset(("threat", "vow", "confess", "promise", "offer", "name", "accuse", "love", "warn", "reproach"))
+_SMALL = frozenset(("small", "pass", "thanks", "kind", "sorry", "no", "yes", "ask_name", "faint"))
+_WHISPERED = 6
+"""The least that whispered words weigh when they say anything."""
+_WITNESS = re.compile(r"\bI (?:saw|heard|watched|found|was there|recogni[sz]ed)\b")
+"""What makes a telling that of an eye-witness."""
+_WITNESSED = 6
+_OWN_DEED = re.compile(r"^I (?P<deed>\w+(?: .+)?)$")
+_QUOTED = frozenset((
+    "threat", "vow", "confess", "promise", "offer", "name", "accuse", "love", "warn", "reproach", "witness", "secret",
+))  # fmt: skip
 """Acts whose words are kept as they were said."""
 _LONGEST_QUOTE = 34
 _QUOTE_WEIGHT = 5
@@ -49,8 +50,8 @@ _AT_OTHERS = re.compile(
     r"\bI(?: would| will| shall|['\u2019]d|['\u2019]ll) (?:kill|hang|ruin|burn|hurt|break|drown|end) (?:him|her|them)\b", re.IGNORECASE
 )
 _YOU = re.compile(r"\byour?\b", re.IGNORECASE)
-_THEIR_KIN = re.compile(r"\btheir(?= (?:own )?(?:boy|girl|son|daughter|wife|husband|child|father|mother|brother|sister|man|lad|lass)\b)")
-"""Of one person whose gender nothing tells, `their boy` would be a boy of several."""
+_HEAVY = 2
+"""Bonus from which a matter is no small one."""
 _TRIVIAL = 4
 """Words below which a sentence that does nothing in particular is passed over."""
 
@@ -74,6 +75,8 @@ class _Part:
     """As it was said."""
     source: str
     """As it was understood: pronouns that point back resolved."""
+    bare: bool = False
+    """Whether the predicate says too little without the words."""
 
 
 @cache
@@ -85,23 +88,27 @@ def _rules() -> tuple[_Rule, ...]:
     )
 
 
-def spoken_report(moment: Moment, scene: Scene, asked: Report | None) -> Report:
-    """What a speech amounts to. `asked` is the weighty question it may answer."""
-    report = _report(moment, scene, asked)
-    if scene.grounds(moment).speaker.gender != "they":
-        return report
-    return replace(report, predicate=_THEIR_KIN.sub("the", report.predicate))
-
-
-def _report(moment: Moment, scene: Scene, asked: Report | None) -> Report:
-    if not moment.words:
-        whisper = with_hearers("whispered something to {who}", scene.grounds(moment)) if moment.who else ""
-        return Report(moment, whisper, "whisper" if moment.who else "faint", 2 if moment.who else 1)
+def spoken_report(moment: Moment, scene: Scene, asked: Report | None, before: Sequence[Report] = ()) -> Report:
+    """What a speech amounts to. `asked` is the weighty question it may answer, `before` what happened up to it."""
     grounds = scene.grounds(moment)
-    words = unaddressed(moment.words, scene.cast)
+    report = _report(moment, grounds, asked, before)
+    predicate = shorter_way(first_hand(report.predicate))
+    report = replace(report, predicate=predicate)
+    if moment.whispered and moment.words and predicate and report.act not in _SMALL and report.weight >= _AMBIENT:
+        weight = max(_WHISPERED, min(_WHISPERED + 2, report.weight + 1), report.weight)
+        return replace(report, weight=weight, quote=report.quote or _quote(moment.words))
+    return report
+
+
+def _report(moment: Moment, grounds: Grounds, asked: Report | None, before: Sequence[Report] = ()) -> Report:
+    if not moment.words:
+        whisper = with_hearers("whispered to {who}", grounds) if moment.who else ""
+        return Report(moment, whisper, "whisper" if moment.who else "faint", 2 if moment.who else 1)
+    words = unaddressed(moment.words, grounds.cast)
     found = known(words) or known(moment.words)
-    if found is not None:
-        return _from_bank(moment, found, words, grounds)
+    stock = _from_bank(moment, found, words, grounds, before) if found is not None else None
+    if found is not None and stock is not None and (stock.predicate or not found.slots or not found.tellings):
+        return stock
     said = sentences(words)
     act = classify(words)
     if act == "threat" and (_YOU.search(words) or not _AT_OTHERS.search(words)):
@@ -110,21 +117,33 @@ def _report(moment: Moment, scene: Scene, asked: Report | None) -> Report:
         return Report(moment, fill("{name}", {}, grounds), "name", 4, _naming(moment.words))
     if act == "ask_name":
         return Report(moment, with_hearers("asked {who} for a name", grounds), "ask_name", 2)
-    parts = [_part(text, source, grounds, asked) for text, source in _joined(said)]
+    parts = [_part(text, source, grounds, asked) for text, source in understood(said)]
     return _best(moment, parts, grounds, asked)
 
 
-def _from_bank(moment: Moment, found: Known, words: str, grounds: Grounds) -> Report:
+def _from_bank(moment: Moment, found: Known, words: str, grounds: Grounds, before: Sequence[Report]) -> Report:
     weight, quote = found.weight, ""
     slots = dict(found.slots)
+    if "quote" in slots:
+        return _from_quoted(moment, found, grounds)
+    after = -1
+    if any("{matter}" in telling for telling in found.tellings):
+        slots["matter"], after = pressed_for(moment, before)
+        weight = weight if slots["matter"] else min(weight, _AMBIENT)
+    elif found.act == "promise":
+        slots["promised"] = _promised(words, grounds)
     if "{threat}" in found.tellings:
         if "clause" in slots:
             told = fill("threatened {who}, to learn {clause}", slots, grounds) or threat(sentences(words), grounds)
         else:
             told = threat(sentences(words), grounds)
         return Report(moment, told, "threat", _menace(words), _quote(moment.words))
-    told = next((text for telling in found.tellings if (text := fill(telling, slots, grounds))), "")
+    told, bare = _first_told(found.tellings, slots, grounds)
     matter = " ".join(slots.values())
+    if "fact" in slots and _WITNESS.search(slots["fact"]):
+        weight = max(weight, _WITNESSED)
+    elif "fact" in slots and all(map(_small_deed, sentences(slots["fact"]))):
+        weight = _AMBIENT  # what somebody tells of its own small doings is as small
     if found.act not in _NO_CHANGE and bonus(matter) >= 3 and weight < (5 if found.act == "ask" else 7):
         weight += 1
     if not told and "fact" in slots:
@@ -133,7 +152,36 @@ def _from_bank(moment: Moment, found: Known, words: str, grounds: Grounds) -> Re
         quote = _naming(moment.words)
     elif found.act in _QUOTED or (found.act == "answer" and weight > _QUOTE_WEIGHT):
         quote = _quote(moment.words, slots.get("fact", ""))
-    return Report(moment, told, found.act, weight, quote)
+    brief = with_hearers("pressed {who} for an answer", grounds) if after >= 0 else ""
+    return Report(moment, told, found.act, weight, quote or (_quote(moment.words) if bare else ""), bare, brief, after)
+
+
+def _first_told(tellings: Sequence[str], slots: Mapping[str, str], grounds: Grounds) -> tuple[str, bool]:
+    """The first telling whose parts can be told, and whether it says too little without the words."""
+    for telling in tellings:
+        told = fill(telling.removesuffix("*"), slots, grounds)
+        if told:
+            return told, telling.endswith("*")
+    return "", False
+
+
+def _from_quoted(moment: Moment, found: Known, grounds: Grounds) -> Report:
+    """A speech that repeats somebody's words: told with what they say, and as heavy."""
+    slots, inner = quoted(found.slots, moment, grounds, lambda one, of: _report(one, of, None), heard=found.act == "press")
+    told, bare = _first_told(found.tellings, {**found.slots, **slots}, grounds)
+    weight = max(found.weight, inner.weight)
+    quote = _quote(moment.words, found.slots["quote"]) if bare or weight > _QUOTE_WEIGHT else ""
+    return Report(moment, told, found.act, weight, quote, bare)
+
+
+def _promised(words: str, grounds: Grounds) -> str:
+    """What is promised, as it stands after `promised P2`; empty when that cannot be told."""
+    head = with_hearers("promised {who} ", grounds)
+    for sentence in sentences(words):
+        part = _part(sentence, sentence, grounds, None)
+        if part.act == "promise" and part.predicate.startswith(head):
+            return part.predicate.removeprefix(head)
+    return ""
 
 
 def _threat(moment: Moment, said: Sequence[str], grounds: Grounds) -> Report:
@@ -145,49 +193,19 @@ def _menace(words: str) -> int:
     return 9 if kinds(words) & {"death", "violence"} else 8
 
 
-def _joined(said: Sequence[str]) -> list[tuple[str, str]]:
-    """Sentences as said and as understood: `They say you left. Did you?` is one question; `it` after one thing means that thing."""
-    found: list[tuple[str, str]] = []
-    for index, sentence in enumerate(said):
-        if _ECHO.match(sentence) and found:
-            before, source = found.pop()
-            found.append((f"{before} {sentence}", _HEARSAY.sub("", source).rstrip(".") + "?"))
-        elif _PLEDGE.match(sentence) and found:
-            before, source = found.pop()
-            pledged = source if re.match(r"I\b", source) else source[:1].lower() + source[1:]
-            found.append((f"{before} {sentence}", f"I promise you that {pledged}"))
-        else:
-            source = _resolved(sentence, said[index - 1]) if index else sentence
-            found.append((sentence, _FRAGMENT.sub("", source)))
-    return found
-
-
-def _resolved(sentence: str, before: str) -> str:
-    """The sentence with a pronoun replaced by the one thing or person that the sentence before speaks of."""
-    match, about = _POINTING.search(sentence), topics(before, most=3)
-    if match is None or len(about) != 1 or about[0].split()[0] not in ("the", "a", "an", "that"):
-        return sentence
-    noun = about[0].split()[-1]
-    women, men = noun in word_set("people", "women"), noun in word_set("people", "men")
-    fits = {"her": women, "him": men, "it": not women and not men and not noun.endswith("s"), "them": noun.endswith("s")}
-    if not fits[match["pronoun"]]:
-        return sentence
-    return f"{sentence[: match.start('pronoun')]}the {' '.join(about[0].split()[1:])}{sentence[match.end('pronoun') :]}"
-
-
 def _part(sentence: str, source: str, grounds: Grounds, asked: Report | None) -> _Part:
-    opening = opened(source)
+    opening, asking = opened(source), source.rstrip("\"'\u201d").endswith("?")
     for rule in _rules():
         match = rule.pattern.search(opening)
-        if match is None:
+        if match is None or (asking and rule.tellings[0].startswith("told ")):
             continue
         parts = {"all": opening} | {name: value or "" for name, value in match.groupdict().items()}
-        told = next((text for telling in rule.tellings if (text := fill(telling, parts, grounds))), "")
+        told, bare = _first_told(rule.tellings, parts, grounds)
         if told:
-            told = re.sub(r"^told (?:P\d+(?:(?:, | and ))?)+ that ", "answered that ", told) if asked is not None else told
+            told = re.sub(r"^told (?:P\d+(?:(?:, | and ))?)+ that\b", "answered that", told) if asked is not None else told
             heavier = rule.act not in _NO_CHANGE and bonus(opening) >= 2 and rule.weight < (5 if rule.act == "ask" else 7)
-            return _Part(rule.act, rule.weight + heavier, told, sentence, source)
-    if source.rstrip("\"'\u201d").endswith("?"):
+            return _Part(rule.act, rule.weight + heavier, told, sentence, source, bare)
+    if asking:
         return _question(sentence, source, grounds)
     return _statement(sentence, source, opening, grounds, asked)
 
@@ -215,10 +233,19 @@ def _statement(sentence: str, source: str, opening: str, grounds: Grounds, asked
         return _Part("price", 5, f"named a price, {price['sum'][:1].lower() + price['sum'][1:]}", sentence, source)
     stated = clause(source, grounds)
     weight = min(7, 2 + bool(about) + added)
+    if asked is None and _small_deed(opening):
+        weight = _AMBIENT
     if stated and len(stated.split()) >= _TRIVIAL:
         weight = max(weight, 4) if asked is not None else weight
         return _Part("answer" if asked is not None else "state", weight, told_that(stated, grounds, asked), sentence, source)
-    return _Part("state", max(1, weight - 1), _topics_told(source, grounds), sentence, source)
+    return _Part("state", max(1, weight - 1), _topics_told(source, grounds), sentence, source, bare=True)
+
+
+def _small_deed(sentence: str) -> bool:
+    """Whether a sentence tells a doing of its speaker's that would not be remembered either."""
+    deed = _OWN_DEED.match(opened(sentence))
+    past = deed is not None and reading(deed["deed"].split()[0], "past") is not None
+    return deed is not None and past and bonus(sentence) < _HEAVY and weight_of(deed["deed"]) <= _AMBIENT
 
 
 def told_that(stated: str, grounds: Grounds, asked: Report | None) -> str:
@@ -242,8 +269,8 @@ def _best(moment: Moment, parts: Sequence[_Part], grounds: Grounds, asked: Repor
         if stated:
             predicate, kept = told_that(stated, grounds, asked), [part.sentence for part in following]
     worth = best.act in _QUOTED or (best.weight >= _QUOTE_WEIGHT and best.act not in ("order", "request"))
-    quote = _quote(moment.words, " ".join(kept)) if worth else ""
-    return Report(moment, predicate, best.act, best.weight, quote)
+    quote = _quote(moment.words, " ".join(kept)) if worth or best.bare else ""
+    return Report(moment, predicate, best.act, best.weight, quote, best.bare and predicate == best.predicate)
 
 
 def _topics_told(text: str, grounds: Grounds) -> str:

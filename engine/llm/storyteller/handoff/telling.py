@@ -7,6 +7,7 @@ from typing import Final
 from engine.llm.storyteller.handoff.questions import WH, embedded
 from engine.llm.storyteller.handoff.recasting import clause, phrase
 from engine.llm.storyteller.handoff.sentence import Grounds, opened
+from engine.llm.storyteller.handoff.understood import with_subject
 from engine.llm.storyteller.handoff.wordforms import reading, verb
 from engine.llm.storyteller.language.text import sentences
 
@@ -37,7 +38,7 @@ def with_hearers(template: str, grounds: Grounds) -> str:
         return template.replace("{who}", who)
     template = re.sub(r"^(?:told|answered) \{who\} that", "said that", template)
     template = re.sub(r" (?:to|of|for|with|from) \{who\}", "", template)
-    template = re.sub(r"^asked \{who\}", "asked", template)
+    template = re.sub(r"^(asked|promised) \{who\}", r"\1", template)
     return template.replace("{who}", "the others")
 
 
@@ -77,6 +78,15 @@ def _part(slot: str, parts: Mapping[str, str], grounds: Grounds) -> str:
             return text[:1].lower() + text[1:] if text.startswith(_ARTICLE) else text
         case "name":
             return _name(grounds)
+        case "self":
+            return grounds.speaker.form("subject")
+        case "past":
+            return phrase(text, grounds, before="who")
+        case "to":
+            deed = infinitive(opened(text), grounds)
+            return deed if deed.startswith("not to ") or not deed else f"to {deed}"
+        case "heard" | "recalled" | "words" | "matter" | "promised":
+            return text
         case _:
             return phrase(text[:1].lower() + text[1:] if text.startswith(_ARTICLE) else text, grounds, before="of") if text else ""
 
@@ -103,8 +113,10 @@ def _name(grounds: Grounds) -> str:
 def facts(text: str, grounds: Grounds) -> str:
     """What somebody told, as one clause or two: `the boat was gone, and that the rope had been cut`."""
     told: list[str] = []
-    for sentence in sentences(text):
-        one = clause(sentence, grounds, longest=_LONGEST_FACT)
+    said = sentences(text)
+    for index, sentence in enumerate(said):
+        source = with_subject(sentence, said[index - 1]) if index and not told else sentence
+        one = clause(source, grounds, longest=_LONGEST_FACT)
         if not one:
             continue
         if told and len(" ".join([*told, one]).split()) > _LONGEST_FACT + 4:

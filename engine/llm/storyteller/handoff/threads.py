@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.llm.storyteller.handoff.bank import known
 from engine.llm.storyteller.handoff.moments import times
 from engine.llm.storyteller.handoff.report import Report
 from engine.llm.storyteller.handoff.salience import deadline
@@ -25,6 +26,8 @@ _GONE = re.compile(
 )
 _TOLD = re.compile(r"^(?:ordered .+ to say|threatened .+, to learn)\b")
 _GIVING = re.compile(r"\b(?:give|pay|bring|return|hand|lend|repay|offered)\b")
+_SMALL_TALK = frozenset(("small", "pass"))
+"""What settles nothing, even when there is a word of pardon in it."""
 _DUE = frozenset(("threat", "promise", "vow", "offer"))
 
 
@@ -112,7 +115,10 @@ def _settlement(report: Report, reports: Sequence[Report]) -> Report | None:
             continue
         if later.act == "give" and _gives_due(report, later):
             return later
+        stock = known(later.moment.words)
         words = later.moment.words if later.moment.mode == "said" and later.act != "threat" else ""
+        if stock is not None and stock.act in _SMALL_TALK:
+            continue
         if _EVEN.search(words) or (_DROPPED if later.subject == speaker else _MET).search(words):
             return later
         if _TOLD.match(report.predicate) and later.subject in others and later.act in ("confess", "answer") and later.weight >= 5:

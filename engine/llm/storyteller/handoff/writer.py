@@ -1,15 +1,27 @@
 """The reply to a handoff: what is kept, how it is told, what stays pinned. What is in no chunk is forgotten."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from engine.llm.protocol import ModelRequest
-from engine.llm.storyteller.handoff.account import answer_to, chosen, content, exchanges, lone_reply, quotes, tellable
+from engine.llm.storyteller.handoff.account import (
+    answer_to,
+    chosen,
+    content,
+    exchanges,
+    lone_reply,
+    once,
+    quotes,
+    says_nothing,
+    tellable,
+)
 from engine.llm.storyteller.handoff.beats import AMBIENT, Beat, gathered
+from engine.llm.storyteller.handoff.cast import Cast, is_person
 from engine.llm.storyteller.handoff.compressing import SECTION, compressed
 from engine.llm.storyteller.handoff.deeds import deed_report
 from engine.llm.storyteller.handoff.manner import USUAL, Manner, answer
 from engine.llm.storyteller.handoff.moments import Moment, Story, near, read_story
+from engine.llm.storyteller.handoff.pronouns import softened
 from engine.llm.storyteller.handoff.report import Report, Scene
 from engine.llm.storyteller.handoff.speech import spoken_report
 from engine.llm.storyteller.handoff.thoughts import thought_report
@@ -42,15 +54,18 @@ def remember(request: ModelRequest) -> str:
 
 def chunks_of(story: Story, reports: Sequence[Report], manner: Manner = USUAL) -> list[HandoffChunk]:
     """What its owner keeps of a story, told in `reports`, in order; at least one chunk when it tells anything."""
-    owner = story.cast.owner
+    cast, owner = story.cast, story.cast.owner
     threads = threads_in(reports, owner)
     apart = {report.moment.index for thread in threads for report in _sources(thread)}
     beats = gathered([report for report in reports if report.moment.index not in apart], owner)
     pinned = kept_open(threads) if manner.retain else set()
-    made = [chunk for thread in threads for chunk in _of_thread(thread, pinned, owner, manner)]
-    made += [chunk for beat in _worth(beats, owner, len(threads), manner) for chunk in _of_beat(beat, owner, manner)]
+    made: list[HandoffChunk] = []
+    for thread in threads:
+        cited = {handle for chunk in made for handle in chunk.sourceEntryIds}
+        made += _of_thread(thread, pinned, cited, cast, manner)
+    made += [chunk for beat in _worth(beats, owner, len(threads), manner) for chunk in _of_beat(beat, cast, manner)]
     if not made and reports:
-        made = [_faintest(reports, owner, manner)]
+        made = [_faintest(reports, cast, manner)]
     order = {moment.handle: moment.index for moment in story.moments}
     return sorted(made, key=lambda chunk: order[chunk.sourceEntryIds[0]])
 
@@ -58,22 +73,15 @@ def chunks_of(story: Story, reports: Sequence[Report], manner: Manner = USUAL) -
 def reported(story: Story) -> list[Report]:
     """Every moment of a story as a report."""
     scene, found = Scene.of(story), list[Report]()
-    persons = _persons(story)
+    persons = scene.acting | {handle for handle, person in story.cast.people.items() if is_person(person.name)}
     for moment in story.moments:
         if moment.mode == "said":
-            found.append(spoken_report(moment, scene, _question_before(moment, found)))
+            found.append(spoken_report(moment, scene, _question_before(moment, found), found))
         elif moment.mode == "done":
             found.append(deed_report(moment, scene))
         else:
             found.append(thought_report(moment, scene, _meant(moment, story, persons)))
     return found
-
-
-def _persons(story: Story) -> frozenset[str]:
-    """Handles of those that are surely people: they act, are spoken to, or are called like people."""
-    acting = {handle for moment in story.moments for handle in (moment.who, *moment.to) if handle}
-    called = {person.handle for person in story.cast.people.values() if person.gender != "they" or person.name[:1].isupper()}
-    return frozenset(acting | called)
 
 
 def _question_before(moment: Moment, found: Sequence[Report]) -> Report | None:
@@ -104,17 +112,17 @@ def _sources(thread: Thread) -> list[Report]:
     return [*thread.reports, *([thread.settled_by] if thread.settled_by is not None else [])]
 
 
-def _of_thread(thread: Thread, pinned: set[int], owner: str, manner: Manner) -> list[HandoffChunk]:
-    """The chunks of a thread: its newest entries while it hangs; with what settled it when it is done.
+def _of_thread(thread: Thread, pinned: set[int], cited: Collection[str], cast: Cast, manner: Manner) -> list[HandoffChunk]:
+    """The chunks of a thread: its newest entries while it hangs; with what settled it when it is done, unless that is `cited` already.
 
     What is new in it and not pinned is a memory of its own. What was pinned before is in the ledger already: left out, it is let go.
     """
-    reports = _sources(thread)
+    reports = [report for report in _sources(thread) if report.moment.handle not in cited]
     retained = [report for report in reports if report.moment.index in pinned]
     rest = [report for report in reports if report not in retained and (not retained or not report.moment.pinned)]
     parts = ((retained, True), (rest, False))
     return [
-        _chunk(told, used, max(report.weight for report in used), owner, manner, retain=retain)
+        _chunk(told, used, max(report.weight for report in used), cast, manner, retain=retain)
         for used, retain in parts
         if (told := _tellable(used))
     ]
@@ -122,19 +130,19 @@ def _of_thread(thread: Thread, pinned: set[int], owner: str, manner: Manner) -> 
 
 def _tellable(reports: Sequence[Report]) -> list[Report]:
     """Those that can be told; if none can, at least who had to do with whom."""
-    told = [report for report in reports if tellable(report)]
+    told = once([report for report in reports if tellable(report)])
     return told or [_spoken_with(report) for report in reports[:1] if report.subject]
 
 
 def _spoken_with(report: Report) -> Report:
     """A report that at least says who had to do with whom."""
     whom = " and ".join(report.moment.to)
-    return Report(report.moment, f"spoke to {whom}" if whom else "was there", report.act, report.weight)
+    return Report(report.moment, f"spoke to {whom}" if whom else "was there", report.act, report.weight, report.quote, bare=True)
 
 
 def _worth(beats: Sequence[Beat], owner: str, threads: int, manner: Manner) -> list[Beat]:
     """The beats worth keeping. When there are plenty, light ones give way."""
-    weights = [_importance(chosen(beat.reports, manner), beat, owner) for beat in beats]
+    weights = [_importance(chosen(beat.reports, manner), owner) for beat in beats]
     kept = [(beat, weight) for beat, weight in zip(beats, weights, strict=True) if weight > AMBIENT]
     room = max(1, manner.choice.room - threads)
     if len(kept) <= room:
@@ -145,12 +153,12 @@ def _worth(beats: Sequence[Beat], owner: str, threads: int, manner: Manner) -> l
     return [beat for beat, _ in kept if beat in staying]
 
 
-def _importance(told: Sequence[Report], beat: Beat, owner: str) -> int:
+def _importance(told: Sequence[Report], owner: str) -> int:
     """1 to 10: of the weightiest moment that is told of a beat, less for thoughts and for what was only overheard; 0 for nothing."""
     if not told:
         return 0
     heaviest = max(told, key=lambda report: report.weight)
-    if all(lone_reply(report, beat.reports) for report in told):
+    if all(lone_reply(report, told) for report in told):
         return AMBIENT
     if all(report.moment.mode == "thought" for report in told):
         return min(_THOUGHT, heaviest.weight)
@@ -158,7 +166,7 @@ def _importance(told: Sequence[Report], beat: Beat, owner: str) -> int:
     return heaviest.weight if concerned or heaviest.weight > _OVERHEARD else max(1, heaviest.weight - 1)
 
 
-def _of_beat(beat: Beat, owner: str, manner: Manner) -> list[HandoffChunk]:
+def _of_beat(beat: Beat, cast: Cast, manner: Manner) -> list[HandoffChunk]:
     """One chunk, or one for each exchange in it. What is not light but untold is a source of the one before it."""
     told = chosen(beat.reports, manner)
     indexes = {report.moment.index for report in told}
@@ -170,7 +178,7 @@ def _of_beat(beat: Beat, owner: str, manner: Manner) -> list[HandoffChunk]:
     for report in used:
         at = home.get(report.moment.index, at)
         sources[at].append(report)
-    return [_chunk(part, uses, _importance(part, beat, owner), owner, manner) for part, uses in zip(parts, sources, strict=True)]
+    return [_chunk(part, uses, _importance(part, cast.owner), cast, manner) for part, uses in zip(parts, sources, strict=True)]
 
 
 def _answers(report: Report, told: Sequence[Report], beat: Beat) -> bool:
@@ -178,28 +186,28 @@ def _answers(report: Report, told: Sequence[Report], beat: Beat) -> bool:
     return any(answer_to(one, beat.reports) is report for one in told)
 
 
-def _faintest(reports: Sequence[Report], owner: str, manner: Manner) -> HandoffChunk:
-    """When all was ambient: the least ambient moment, because keeping nothing is no answer."""
-    best = max(reports, key=lambda report: (tellable(report), report.weight, -report.moment.index))
+def _faintest(reports: Sequence[Report], cast: Cast, manner: Manner) -> HandoffChunk:
+    """When all was ambient: the least ambient moment that says anything by itself, because keeping nothing is no answer."""
+    best = max(reports, key=lambda report: (tellable(report), not says_nothing(report), report.weight, -report.moment.index))
     if not tellable(best):
         place = f" {best.moment.place}" if best.moment.place else ""
         return HandoffChunk(
-            sourceEntryIds=[best.moment.handle], content=f"{owner} passed a quiet while{place}.", quotes=[], importance=1,
+            sourceEntryIds=[best.moment.handle], content=f"{cast.owner} passed a quiet while{place}.", quotes=[], importance=1,
             involvedEntityIds=[], retainInBuffer=False,
         )  # fmt: skip
-    return _chunk([best], [best], min(AMBIENT, best.weight), owner, manner)
+    return _chunk([best], [best], min(AMBIENT, best.weight), cast, manner)
 
 
 def _chunk(
-    told: Sequence[Report], used: Sequence[Report], importance: int, owner: str, manner: Manner, *, retain: bool = False
+    told: Sequence[Report], used: Sequence[Report], importance: int, cast: Cast, manner: Manner, *, retain: bool = False
 ) -> HandoffChunk:
-    account = content(told, manner)
+    account = softened(content(told, manner), cast)
     people = [handle for report in used for handle in (report.subject, *report.moment.to)] + _HANDLE.findall(account)
     return HandoffChunk(
         sourceEntryIds=[report.moment.handle for report in used],
         content=account,
-        quotes=quotes(told, manner),
+        quotes=quotes(told, used, manner),
         importance=min(10, max(1, importance + manner.heavier)),
-        involvedEntityIds=sorted({handle for handle in people if handle and handle != owner}, key=lambda handle: int(handle[1:])),
+        involvedEntityIds=sorted({handle for handle in people if handle and handle != cast.owner}, key=lambda handle: int(handle[1:])),
         retainInBuffer=retain,
     )
