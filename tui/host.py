@@ -59,6 +59,8 @@ class _Run:
     """Rounds that are being played."""
 
     left: int
+    wanted: int
+    """Rounds that were asked for, all together."""
     done: int = 0
     promoted: int = 0
     failed: int = 0
@@ -151,10 +153,11 @@ class GameHost:
             return
         if self._task is not None and self._run is not None:
             self._run.left += rounds
+            self._run.wanted += rounds
             if text:
                 self._run.texts.append(text)
             return
-        self._run = _Run(rounds)
+        self._run = _Run(rounds, rounds)
         self._task = asyncio.create_task(self._play(self.game, self._run, text), name="otherminds-rounds")
         self._task.add_done_callback(self._ended)
 
@@ -191,13 +194,13 @@ class GameHost:
                 run.promoted += report.handoffs
                 run.failed += report.failed_beats
                 await self._until_shown()
-            self.pacer.put(Rested("asked" if run.asked else "paused" if run.paused else "done", run.done, run.promoted, run.failed))
+            self.pacer.put(Rested("asked" if run.asked else "paused" if run.paused else "done", run.done, run.wanted, run.promoted, run.failed))
             if text:
                 self.pacer.put(Refused(text, "Play rests. Enter does this."))
         except OthermindsError as error:
             self.pacer.put(Refused(text, str(error)))
         except asyncio.CancelledError:
-            self.pacer.put(Rested("stopped", run.done, run.promoted, run.failed))
+            self.pacer.put(Rested("stopped", run.done, run.wanted, run.promoted, run.failed))
             if run.texts:
                 self.pacer.put(Refused(run.texts[0], "Stopped before this was done."))
             if not run.stopped:
@@ -219,12 +222,14 @@ class GameHost:
         """Write what Home shows of this save."""
         try:
             lines = await game.story(game.played, limit=8)
+            waiting = len(await game.memory.pending())
         except OthermindsError:
             return
         world = game.world
         note = SaveNote(
             world=world.name, round=world.round, now=date_words(world.now), played=game.played or "",
             played_name=game.name(game.played) if game.played else "", lines=tuple(line.text for line in lines),
+            waiting=waiting,
         )
         self.shelf.write_note(game.path, note)
 

@@ -39,6 +39,8 @@ class Mind:
     """What it has decided on so far."""
     fresh: frozenset[LedgerId] = frozenset()
     """Memories written just now."""
+    counted: bool = True
+    """Whether the tokens are those of these entries. They are counted when play rests, and are of the rest before until then."""
 
     @classmethod
     def of(cls, seen: "BufferView") -> "Mind":
@@ -55,7 +57,7 @@ def remembered(mind: Mind, entry: BufferEntry, text: str) -> Mind:
     report = mind.report
     if entry.pinned == "none":
         report = report.model_copy(update={"entries": report.entries + 1})
-    return replace(mind, lines=(*mind.lines, MindLine(entry, text, "just now")), report=report)
+    return replace(mind, lines=(*mind.lines, MindLine(entry, text, "just now")), report=report, counted=False)
 
 
 def repinned(mind: Mind, entry: BufferEntry) -> Mind:
@@ -84,6 +86,6 @@ def committed(mind: Mind, event: "HandoffCommitted") -> Mind:
     )
     counted = sum(line.entry.pinned == "none" for line in lines)
     return replace(
-        mind, lines=lines, judging=frozenset(), chunks=(), fresh=frozenset(entry.id for entry in event.ledger),
+        mind, lines=lines, judging=frozenset(), chunks=(), counted=False, fresh=frozenset(entry.id for entry in event.ledger),
         below=mind.below - gone, report=mind.report.model_copy(update={"entries": counted, "trigger": "none", "reason": ""}),
     )

@@ -30,6 +30,8 @@ class Rested:
     """`asked`: a proposal waits for the reader's word."""
     rounds: int = 0
     """How many were finished."""
+    wanted: int = 0
+    """How many were asked for."""
     promoted: int = 0
     failed: int = 0
     """Beats that failed."""

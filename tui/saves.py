@@ -23,6 +23,8 @@ class SaveNote:
     played_name: str = ""
     lines: tuple[str, ...] = field(default_factory=tuple)
     """The last lines of the story."""
+    waiting: int = 0
+    """Proposals that wait for the player's word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class SaveShelf:
             return SaveNote(
                 world=str(found["world"]), round=int(found["round"]), now=str(found["now"]), played=str(found["played"]),
                 played_name=str(found["played_name"]), lines=tuple(str(line) for line in found["lines"]),
+                waiting=int(found.get("waiting", 0)),
             )
         except (OSError, ValueError, KeyError, TypeError):
             return SaveNote()

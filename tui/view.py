@@ -44,6 +44,8 @@ class Note:
 
     text: str
     kind: Literal["plain", "good", "bad"] = "plain"
+    lasting: bool = False
+    """Whether it stays until something else is said; others give way after a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +157,27 @@ def all_asks(view: WorldView) -> str:
     """Everything that waits, in one line, and the way to it."""
     if len(view.waiting) == 1:
         [(owner, pending)] = view.waiting.items()
-        return f"{asks(view.name(owner), pending)}: v. n goes on without it."
+        return f"{asks(view.name(owner), pending)} (v). n goes on without it."
     number = sum(pending.verdicts.count("open") for pending in view.waiting.values())
-    return f"{count(number, 'memory', 'memories')} of {len(view.waiting)} minds wait for your word: v. n goes on without them."
+    return f"{count(number, 'memory', 'memories')} of {len(view.waiting)} minds wait for your word (v). n goes on without them."
+
+
+def who_asks(view: WorldView) -> str:
+    """How many minds ask, and the way to them."""
+    if len(view.waiting) == 1:
+        [owner] = view.waiting
+        return f"{capital(view.name(owner))} asks. v shows what, n goes on without it."
+    return f"{len(view.waiting)} minds ask. v shows what, n goes on without them."
+
+
+def resting(view: WorldView) -> Note:
+    """What is said when nothing has just happened: what to do next."""
+    if view.waiting:
+        return Note(all_asks(view), lasting=True)
+    if view.played:
+        return Note("Write what you do next; an empty line waits.", lasting=True)
+    number = view.world.round if view.world else 0
+    return Note(f"Round {number}. n plays the next." if number else "n plays the first round.", lasting=True)
 
 
 def peopled(view: WorldView) -> tuple[int, int]:

@@ -214,7 +214,7 @@ async def test_things_have_no_mind_to_take_over(playing: Open, settle: Settle, s
         assert games.game.played is None
         assert "cannot act" in seen(pilot)
         await keys(pilot, settle, "enter", "6")
-        assert play(pilot).view.chosen == "lantern"
+        assert play(pilot).view.chosen == "bryn"
 
 
 async def test_the_prompt_is_shown_in_parts_and_exactly(playing: Open, settle: Settle, seen: Seen) -> None:

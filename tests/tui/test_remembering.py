@@ -110,8 +110,8 @@ async def test_an_origin_tells_moments_wordings_and_use(playing: Open, settle: S
 
 async def test_things_have_no_memory_to_write_into(playing: Open, settle: Settle, seen: Seen) -> None:
     async with playing() as pilot:
-        await keys(pilot, settle, "3", "end", "enter", "plus")
-        assert "has no memory. Choose somebody else." in seen(pilot)
+        await keys(pilot, settle, "3", "end", "enter")
+        assert "The brass lantern is a thing. It has no mind to show." in seen(pilot)
 
 
 async def test_the_palette_knows_what_is_done_to_memories(playing: Open, settle: Settle, seen: Seen) -> None:
@@ -179,10 +179,11 @@ async def test_embedding_is_a_quiet_note_until_it_is_done(
     playing: Open, settle: Settle, seen: Seen, games: Any, size: tuple[int, int], words: str,
 ) -> None:
     async with playing(size) as pilot:
+        await keys(pilot, settle, "n")
         games.game._tell(Embedding(model="minilm", done=120, total=3000))
         await settle(pilot)
         assert words in seen(pilot)
-        assert "Round 2 is over." in seen(pilot)
+        assert "Round 3 is over." in seen(pilot)
         games.game._tell(Embedding(model="minilm", done=3000, total=3000))
         await settle(pilot)
         assert "3,000" not in seen(pilot)

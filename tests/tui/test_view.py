@@ -232,9 +232,9 @@ def test_a_proposal_is_news_once_and_ends_the_judging(view: WorldView) -> None:
 
 def test_what_waits_is_summed_up_in_one_line(view: WorldView) -> None:
     one = replace(view, waiting={"bryn": proposal(chunks=1)})
-    assert all_asks(one) == "Bryn: 1 memory waits for your word: v. n goes on without it."
+    assert all_asks(one) == "Bryn: 1 memory waits for your word (v). n goes on without it."
     two = replace(view, waiting={"bryn": proposal(), "mira": proposal("mira", 3)})
-    assert all_asks(two) == "5 memories of 2 minds wait for your word: v. n goes on without them."
+    assert all_asks(two) == "5 memories of 2 minds wait for your word (v). n goes on without them."
 
 
 def test_a_closed_proposal_waits_no_longer(view: WorldView) -> None:

@@ -29,6 +29,8 @@ _DONE = " (Outcome: succeeded)"
 """Goes without saying here. Prompts say it."""
 _FAILED = re.compile(r"\(Outcome: .*\)$")
 _WATERMARK = "watermark"
+_ONE_LINE = 76
+"""Columns in which what a handoff waits for stands in one line with its reason. Narrower panes have a line more for it."""
 _MODES = {"said": SPEECH, "done": DEED, "thought": THOUGHT}
 
 
@@ -106,11 +108,16 @@ def gauges(mind: Mind, width: int, waits: bool = False) -> Content:
         ),
         Content.assemble(
             ("tokens  ", ".quiet"), bar(report.tokens / max(report.max_tokens, 1), room), f" {report.tokens:,} of {report.max_tokens:,}",
+            ("" if mind.counted else " before this round", ".quiet"),
         ),
     ]
-    text, style = ("a proposal waits for your word: v", ".candidate") if waits else _due(mind)
+    text, style = ("a proposal waits for your word (v)", ".candidate") if waits else _due(mind)
     reason = plain(report.reason)
-    lines.append(Content.assemble(("next    ", ".quiet"), (text, style), (f": {reason}" if reason else "", ".quiet")))
+    due = Content.assemble(("next    ", ".quiet"), (text, style))
+    if reason and width < _ONE_LINE:
+        lines += [due + ":", Content.styled(f"        {reason}", ".quiet")]
+    else:
+        lines.append(due + Content.styled(f": {reason}" if reason else "", ".quiet"))
     return Content("\n").join(lines)
 
 

@@ -27,8 +27,8 @@ class PeoplePane(Pane):
     HELP = """\
 Everybody and everything in this world: who they are, where they are, and below what the chosen entity calls them.
 
-**enter** shows the mind of the entity under the cursor. **t** takes it over: you write what it does and read what it
-perceives; **t** again lets go. **a** changes what the chosen entity calls the one under the cursor.
+**enter** shows the mind of the entity under the cursor, also while you play another. **t** takes it over: you write what it does
+and the story tells what it perceives; **t** again lets go. **a** changes what the chosen entity calls the one under the cursor.
 
 `▸` whose mind is shown · `@` played by you · `z` not awake · `…` acting now
 """

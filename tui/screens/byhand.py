@@ -25,13 +25,25 @@ class ByHandScreen(ReadingScreen):
 
     def choose(self, entity: EntityId) -> None:
         """Show this mind from now on, whoever has a handoff."""
+        self.note_read()
         self.host.chosen = entity
         self.view = replace(self.view, chosen=entity, by_hand=True)
         self.read({"ledger", "prompt"}) if not len(self.host.pacer) else self.read_ledger()
 
     @on(PeoplePane.Chosen)
     def _chosen(self, event: PeoplePane.Chosen) -> None:
-        self.choose(event.entity)
+        if self.has_mind(event.entity, "It has no mind to show."):
+            self.choose(event.entity)
+
+    def has_mind(self, entity: EntityId | None, otherwise: str) -> bool:
+        """Whether it is somebody who perceives, remembers and acts. If not, this is said, and `otherwise`."""
+        game = self.host.game
+        if game is None or entity is None:
+            return False
+        if game.world.entities[entity].agent:
+            return True
+        self.view = replace(self.view, note=Note(f"{capital(plain(self.view.name(entity)))} is a thing. {otherwise}", "bad"))
+        return False
 
     def action_take_over(self) -> None:
         """Play whom the cursor is on, or the chosen one."""
@@ -39,10 +51,8 @@ class ByHandScreen(ReadingScreen):
         wanted = self.people.cursor if self.people.has_focus_within else self.view.chosen
         if game is None or wanted is None:
             return
-        if not game.world.entities[wanted].agent:
-            self.view = replace(self.view, note=Note(f"{plain(self.view.name(wanted))} cannot act. Choose somebody else.", "bad"))
-            return
-        self.play_as(wanted)
+        if self.has_mind(wanted, "It cannot act: choose one of the people."):
+            self.play_as(wanted)
 
     def action_let_go(self) -> None:
         """Watch again."""
@@ -60,7 +70,7 @@ class ByHandScreen(ReadingScreen):
         was = self.view.played
         game.play_as(entity)
         self.view = replace(
-            self.view, played=entity, chosen=entity or self.view.chosen, by_hand=entity is not None, names=self._names(entity),
+            self.view, played=entity, chosen=entity or self.view.chosen, by_hand=True, names=self._names(entity),
             note=Note(
                 f"You are {plain(game.name(entity))}. Write what you do; escape leaves the line." if entity
                 else f"{plain(game.name(was)) if was else 'Everybody'} acts alone again. You are watching."
@@ -99,14 +109,14 @@ class ByHandScreen(ReadingScreen):
     async def action_alias(self) -> None:
         """Ask what the chosen one shall call the entity under the cursor."""
         game, viewer, target = self.host.game, self.view.chosen, self.people.cursor
-        if game is None or viewer is None or target is None:
+        if game is None or viewer is None or target is None or not self.has_mind(viewer, "It calls nobody anything."):
             return
         if viewer == target:
             self.view = replace(self.view, note=Note("Everybody is “you” to themselves. Choose somebody else.", "bad"))
             return
-        changes = await game.alias_changes(viewer, target)
-        alias = game.world.entities[viewer].aliases.get(target, "")
-        dialog = AliasDialog(game.name(viewer), game.name(target), alias, game.name(target, viewer), changes)
+        who, whom = plain(self.view.name(viewer)), plain(self.view.name(target))  # as the reader knows them: a player hears no true names
+        changes, alias = await game.alias_changes(viewer, target), game.world.entities[viewer].aliases.get(target, "")
+        dialog = AliasDialog(who, whom, alias, game.name(target, viewer), changes)
         answer = await self.app.push_screen_wait(dialog)
         if answer is None or answer == alias or self.host.game is not game:
             return
@@ -116,7 +126,7 @@ class ByHandScreen(ReadingScreen):
         except OthermindsError as error:
             self._problem(error)
         else:
-            text = f"{capital(game.name(viewer))} calls {game.name(target)} “{game.name(target, viewer)}” from now on."
+            text = f"{capital(who)} calls {whom} “{plain(game.name(target, viewer))}” from now on."
             self.view = replace(self.view, note=Note(text, "good"))
         self.view = replace(self.view, world=game.world, names=self._names(self.view.played))
         self._stale |= {"mind", "ledger", "prompt"}

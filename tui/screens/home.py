@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from engine.errors import OthermindsError, WorldFileError
-from tui.glyphs import REFUSED
+from tui.glyphs import CANDIDATE, REFUSED
 from tui.host import GameHost
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES, Row, RowList
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DEMO = "salt-lantern"
 _TITLE = "O T H E R M I N D S"
-_KEYS = ("enter", "d", "n", "t", "x")
+_KEYS = ("enter", "d", "n", "t", "v", "x", "3")
 _LINE = "worlds whose people remember, overhear and forget"
 
 
@@ -65,6 +65,8 @@ Choose on the left, read about it on the right.
         self._saves: Sequence[SaveInfo] = ()
         self._opening = False
         self._preview: RowList | None = None
+        self._moved_on = False
+        """Whether the reader has moved the cursor."""
 
     def compose(self) -> ComposeResult:
         """Title and the one key that is needed; choices and preview come right after the first paint."""
@@ -103,6 +105,8 @@ Choose on the left, read about it on the right.
         if work_worlds is not None:
             self._worlds = await asyncio.to_thread(work_worlds)
         self._show()
+        if self._saves and self.cursor == "demo" and not self._moved_on:  # one who comes back goes on with the game left last
+            self.choices.cursor = f"save:{self._saves[0].path}"
         if self._start is not None:
             start, self._start = self._start, None
             self._open(start)
@@ -122,7 +126,8 @@ Choose on the left, read about it on the right.
         if not self._saves:
             rows.append(Row(Content.styled("None yet. Every game saves itself.", ".quiet"), lead=Content("  ")))
         for save in self._saves:
-            tail = Content.styled(f"round {save.note.round}" if save.note.world else "", ".quiet")
+            waits = (f"{CANDIDATE} {save.note.waiting} ", ".candidate") if save.note.waiting else ("", "")
+            tail = Content.assemble(waits, (f"round {save.note.round}" if save.note.world else "", ".quiet"))
             name = plain(save.note.world) or save.path.stem
             rows.append(Row(Content(name), lead=Content("  "), tail=tail, key=f"save:{save.path}"))
         self.choices.show(rows)
@@ -131,6 +136,7 @@ Choose on the left, read about it on the right.
     @on(RowList.Moved)
     def _moved(self, event: RowList.Moved) -> None:
         event.stop()
+        self._moved_on = self._moved_on or event.key != "demo"
         self._describe(event.key)
         self.refresh_bindings()
 
@@ -248,8 +254,6 @@ Choose on the left, read about it on the right.
     def problem(self, text: str) -> None:
         """Say what is wrong, where it stays to be read."""
         self.status.update(Content.styled(f"{REFUSED} {plain(text)}", ".bad"))
-        if len(text) > self.size.width - 10:
-            self.notify(plain(text), severity="error", markup=False)
 
 
 def _warm_up() -> None:
@@ -272,7 +276,8 @@ def about_world(world: "WorldInfo", *, demo: bool) -> list[Content]:
         lines += [
             _keyed("enter", "or", "d", "starts a new game. You watch; the characters act by themselves."), Content(""),
             _keyed("n", "plays a round. Look at the mind on the right: when it is full, what mattered is kept and the rest forgotten."),
-            Content(""), _keyed("t", "takes somebody over: you write what they do, and see only what they see."),
+            Content(""), _keyed("t", "takes somebody over: you write what they do, and the story tells only what they see."),
+            Content(""), _keyed("3", "and", "enter", "open the mind of anybody, also while you play."),
         ]
     else:
         lines.append(_keyed("enter", "starts a new game."))
@@ -290,7 +295,11 @@ def about_save(save: SaveInfo) -> list[Content]:
     if not note.world:
         return [Content(save.path.name), Content(""), Content("A save without a note beside it. enter goes on with it.")]
     played = f"You play {plain(note.played_name)}." if note.played_name else "You are watching."
-    lines = [Content.styled(plain(note.world), ".name"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played), Content("")]
+    lines = [Content.styled(plain(note.world), ".name"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played)]
+    if note.waiting:
+        waits = f"{CANDIDATE} {count(note.waiting, 'proposal waits', 'proposals wait')} for your word (v, once it is open)."
+        lines.append(Content.styled(waits, ".candidate"))
+    lines.append(Content(""))
     for line in note.lines:
         lines.append(Content.styled(plain(line), ".place"))
     lines += [Content(""), _keyed("enter", "goes on."), _keyed("x", "deletes it."), Content("")]

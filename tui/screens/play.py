@@ -39,7 +39,10 @@ class PlayScreen(RememberingScreen):
 Press **n** (or space): everybody acts once, in order. Minds fill as they perceive each other; when one is full, a handoff keeps
 what mattered in its ledger and forgets the rest. It is shown as it happens.
 
-**t** takes over whom you have chosen, and lets go again. **V** makes handoffs ask you before they keep or forget anything; **v**
+**t** takes over whom you have chosen, and lets go again. Playing somebody, the story tells only what they perceive. The minds of
+others stay open to you all the same: **3**, then **enter** on somebody shows what they have in mind, **f** what they forgot.
+
+**V** makes handoffs ask you before they keep or forget anything; **v**
 opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory.
 """
     BINDINGS = [
@@ -139,6 +142,8 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
 
     def action_pane(self, key: str) -> None:
         """Go to a pane and bring it into sight."""
+        if key != self.active:
+            self.note_read()
         self._enter(key)
         self.set_focus(self.query_one(dict(PANES)[key]).target)  # before the old pane is hidden, which would hand the focus on
         self.fit()

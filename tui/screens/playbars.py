@@ -58,13 +58,21 @@ class TopBar(Line):
         world = self.view.world
         if world is None:
             return Content("")
-        when = (f"   {date_words(world.now)}", ".deed")
-        left = Content.assemble((plain(world.name), ".head"), when, (f"   round {world.round}", ".quiet"))
         who = f"playing {plain(self.view.name(self.view.played))}" if self.view.played else "watching"
         state = (" · running", ".key") if self.view.running else ("", "")
         asks = (" · asks first", ".candidate") if self.view.review else ("", "")
         model = f" · {self.model}" if self.model and self.content_size.width >= 100 else ""
-        return self.spread(left, Content.assemble((who, ".deed"), state, asks, (model, ".quiet")))
+        right = Content.assemble((who, ".deed"), state, asks, (model, ".quiet"))
+        date, clock = date_words(world.now), f"{world.now:%H:%M}"
+        lefts = [self._left(name, when) for name, when in ((world.name, date), (world.name, clock), ("", date), ("", clock))]
+        room = self.content_size.width - right.cell_length - 2
+        return self.spread(next((left for left in lefts if left.cell_length <= room), lefts[-1]), right)
+
+    def _left(self, name: str, when: str) -> Content:
+        """World, world time and round. At its shortest the round comes first: it is what one looks for."""
+        number = self.view.world.round if self.view.world else 0
+        parts = [(plain(name), ".head"), (when, ".deed"), (f"round {number}", ".quiet")]
+        return Content("   ").join(Content.styled(text, style) for text, style in parts if text)
 
 
 class PaneBar(Line):
@@ -95,7 +103,7 @@ class PaneBar(Line):
 
 
 class StatusLine(Line):
-    """What has just happened, or what is wrong."""
+    """What has just happened, or what is wrong. What stands at its right end gives way to a long note."""
 
     mind_shown: reactive[bool] = reactive(True)
     """Whether the pane of the mind is in sight."""
@@ -103,18 +111,25 @@ class StatusLine(Line):
     def line(self) -> Content:
         """The note, with a sign before good and bad ones; a way to what happens out of sight."""
         mind = self.view.mind
-        right = Content("")
+        note = said(self.view.note)
+        room = self.content_size.width - note.cell_length - 2
+        return self.spread(note, next((right for right in self._rights() if right.cell_length <= room), Content("")))
+
+    def _rights(self) -> list[Content]:
+        """What stands at the right end, and shorter ways to say it."""
+        mind, waiting = self.view.mind, len(self.view.waiting)
         if mind.judging and not self.mind_shown:
-            right = Content.assemble(("4", ".key"), (" shows it", ".quiet"))
-        elif self.view.waiting:
-            number = count(len(self.view.waiting), "proposal waits", "proposals wait")
-            right = Content.assemble((f"{CANDIDATE} {number} ", ".candidate"), ("v", ".key"))
-        elif self.view.embedding is not None:
-            right = Content.styled(embedding_words(self.view.embedding, self.content_size.width >= 130), ".quiet")
-        elif self.view.chosen and mind.lines and self.content_size.width >= 110:
+            return [Content.assemble(("4", ".key"), (" shows it", ".quiet"))]
+        if waiting:
+            key = Content.styled("v", ".key")
+            words = (f"{CANDIDATE} {count(waiting, 'proposal waits', 'proposals wait')} ", f"{CANDIDATE} {waiting} ")
+            return [Content.styled(text, ".candidate") + key for text in words]
+        if self.view.embedding is not None:
+            return [Content.styled(embedding_words(self.view.embedding, long), ".quiet") for long in (True, False)]
+        if self.view.chosen and mind.lines and self.content_size.width >= 110:
             number = count(len(mind.lines), "entry", "entries")
-            right = Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")
-        return self.spread(said(self.view.note), right)
+            return [Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")]
+        return []
 
 
 def embedding_words(event: Embedding, long: bool) -> str:

@@ -22,7 +22,7 @@ from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.text import count, plain
-from tui.view import Note, WorldView, all_asks, aside, fold, settled
+from tui.view import Note, WorldView, all_asks, aside, fold, resting, settled, who_asks
 from tui.weave import woven
 from tui.wording import named, tally
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from engine.game import StoryLine
 
 _RATE = 1 / 15
+NOTE_SECONDS = {"plain": 8.0, "good": 8.0, "bad": 20.0}
+"""For which a note is shown that does not last."""
 _FRESH = 6.0
 """Seconds for which a new memory is marked."""
 _LINES = 500
@@ -68,8 +70,8 @@ class ReadingScreen(Screen[None]):
             return
         agents = game.world.agents()
         chosen = game.played or (agents[0].id if agents else None)
-        note = Note("n plays the first round." if game.world.round == 0 else f"Round {game.world.round}. n goes on.")
-        self.view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played, note=note)
+        view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played)
+        self.view = replace(view, note=resting(view))
         self.host.chosen = chosen
         self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
         self.ticker = self.set_interval(_RATE, self.tick)
@@ -83,6 +85,23 @@ class ReadingScreen(Screen[None]):
         if game is None:
             return {}
         return {entity: game.name(entity, None if entity == viewer else viewer) for entity in game.world.entities}
+
+    # what is said
+
+    def watch_view(self, old: WorldView, new: WorldView) -> None:
+        """A note that does not last gives way after a while."""
+        if new.note is not old.note and not new.note.lasting:
+            self.set_timer(NOTE_SECONDS[new.note.kind], partial(self._give_way, new.note))
+
+    def _give_way(self, note: Note) -> None:
+        """Say what to do next instead of this note, unless something else is said already."""
+        if self.view.note is note and not self.host.running:
+            self.view = replace(self.view, note=resting(self.view))
+
+    def note_read(self) -> None:
+        """The reader goes on to something else: what was said of the last action gives way."""
+        if not self.view.note.lasting:
+            self._give_way(self.view.note)
 
     # following
 
@@ -169,7 +188,7 @@ class ReadingScreen(Screen[None]):
         number = view.world.round if view.world else 0
         tallies, self._tallies = self._tallies, []
         if item.why == "stopped":
-            note = Note("Stopped. The beat that ran was not played; n goes on.")
+            note = Note("Stopped. The beat that ran was not played; n goes on.", lasting=True)
         elif view.note.kind == "bad" and not tallies:
             note = view.note
         else:
@@ -178,9 +197,12 @@ class ReadingScreen(Screen[None]):
                 rounds = "That took no time."
             more = "Write what you do next; an empty line waits." if view.played else "n plays the next."
             if item.why == "asked" and view.waiting:
-                return replace(view, acting=None, prose="", note=Note(all_asks(view)))
+                short = item.rounds < item.wanted
+                text = f"{item.rounds} of {item.wanted} rounds played: {who_asks(view)}" if short else all_asks(view)
+                self._rested_at = number
+                return replace(view, acting=None, prose="", note=Note(text, lasting=True))
             what = f" {tallies[-1]}" + (f" (and {len(tallies) - 1} more)" if len(tallies) > 1 else "") + "." if tallies else ""
-            note = Note(f"{rounds}{what} {more}", "good" if tallies else "plain")
+            note = Note(f"{rounds}{what} {more}", "good" if tallies else "plain", lasting=True)
         self._rested_at = number
         return replace(view, acting=None, prose="", note=note)
 
@@ -288,7 +310,7 @@ class ReadingScreen(Screen[None]):
         with self._telling():
             waiting = {one.proposal.owner_id: one for one in await game.memory.pending()}
             view = replace(self.view, review=game.memory.review == "ask", waiting=waiting)
-            self.view = replace(view, note=Note(all_asks(view))) if waiting and not self.view.waiting else view
+            self.view = replace(view, note=resting(view)) if waiting and not self.view.waiting else view
             self.refresh_bindings()
 
     @work(group="story", exclusive=True)

@@ -1,5 +1,6 @@
 """What a reader asks of memories and does to them on the Play screen: write, change, take away, look back, and be asked first."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ class RememberingScreen(ByHandScreen):
 
         if self.host.game is not None:
             self.host.pacer.hurry()
+            self.note_read()
             self.app.push_screen(ReviewScreen(self, self.host.game))
 
     def action_nothing_waits(self) -> None:
@@ -56,9 +58,10 @@ class RememberingScreen(ByHandScreen):
         """Look at what left the memory of the chosen one."""
         from tui.screens.memory import MemoryScreen
 
-        if self.host.game is not None and self.view.chosen is not None:
+        if self.host.game is not None and self.has_mind(self.view.chosen, "It has no memory."):
             self.host.pacer.hurry()
-            self.app.push_screen(MemoryScreen(self.host.game, self.view.chosen, plain(self.view.name(self.view.chosen))))
+            self.note_read()
+            self.app.push_screen(MemoryScreen(self.host.game, self.view.chosen or "", plain(self.view.name(self.view.chosen))))
 
     # by hand
 
@@ -66,16 +69,12 @@ class RememberingScreen(ByHandScreen):
     async def action_add_memory(self) -> None:
         """Give the chosen one a memory in the reader's words."""
         game, owner = self.host.game, self.view.chosen
-        if game is None or owner is None:
-            return
-        if not game.world.entities[owner].agent:
-            nobody = f"{capital(plain(self.view.name(owner)))} has no memory. Choose somebody else."
-            self.view = replace(self.view, note=Note(nobody, "bad"))
+        if game is None or owner is None or not self.has_mind(owner, "It has no memory."):
             return
 
         async def keep(draft: Draft) -> str:
             try:
-                people = people_called(game, owner, draft.people)
+                people = people_called(game, owner, draft.people, self.view.names)
                 await game.memory.add_memory(owner, draft.text, importance=draft.importance, quotes=draft.quotes, involved=people)
             except OthermindsError as error:
                 return str(error)
@@ -103,7 +102,7 @@ class RememberingScreen(ByHandScreen):
                 edit = MemoryEdit(
                     content=draft.text if draft.text != before.text else None,
                     quotes=draft.quotes if draft.quotes != before.quotes else None, importance=draft.importance,
-                    involved=people_called(game, owner, draft.people) if draft.people != before.people else None,
+                    involved=people_called(game, owner, draft.people, self.view.names) if draft.people != before.people else None,
                 )
                 await game.memory.edit_memory(entry.id, edit)
             except OthermindsError as error:
@@ -161,11 +160,12 @@ class RememberingScreen(ByHandScreen):
                 self.prompt.show_pool({line.entry.id: line.text for line in await game.ledger(owner)})
 
 
-def people_called(game: "Game", owner: EntityId, names: str) -> tuple[EntityId, ...]:
-    """Those whom `owner` calls by these names, which stand with commas between them; true names do too. Raises `CommandError`."""
+def people_called(game: "Game", owner: EntityId, names: str, others: Mapping[EntityId, str]) -> tuple[EntityId, ...]:
+    """Those whom `owner` calls by these names, which stand with commas between them, or who are called so in `others`: by the reader.
+    Raises `CommandError`."""
     known: dict[str, EntityId] = {}
     for entity in sorted(game.world.entities):
-        for name in (game.name(entity, owner), game.name(entity)):
+        for name in (game.name(entity, owner), others.get(entity, "")):
             known.setdefault(plain(name).casefold(), entity)
     found = []
     for name in (part.strip() for part in names.split(",")):
