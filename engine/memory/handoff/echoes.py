@@ -290,10 +290,13 @@ def _agree(sentence: Sentence, near: Sequence[Sentence], told: Tale, voice: Voic
 
 
 def _deny_alike(sentence: Sentence, one: Sentence) -> bool:
-    """Whether both deny or neither; or the sentence breaks off before the other begins to."""
-    if negations(sentence.text):
-        return negations(one.text) > 0
-    return negations(one.text) == 0 or sentence.stems <= content(before_denial(one.text))
+    """Whether both deny the same or neither anything; or the sentence breaks off before the other begins to."""
+    if not negations(one.text):
+        return not negations(sentence.text)
+    affirmed = content(before_denial(one.text))
+    if not negations(sentence.text):
+        return sentence.stems <= affirmed
+    return affirmed & sentence.stems <= content(before_denial(sentence.text))
 
 
 def _is_news(sentence: Sentence, told: Sequence[Tale], voice: Voice) -> bool:
@@ -304,4 +307,7 @@ def _is_news(sentence: Sentence, told: Sequence[Tale], voice: Voice) -> bool:
         return True
     if not sentence.stems - CHATTER:
         return False
+    same = [one for held in told for one in held.sentences if sentence.stems <= one.stems]
+    if same and not any(_deny_alike(sentence, one) and not opposed(sentence.text, one.text) for one in same):
+        return True
     return not any(sentence.stems <= one.stems and sentence.people <= one.people.union(voice) for one in told)
