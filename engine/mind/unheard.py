@@ -11,7 +11,7 @@ from engine.records.base import EntityId
 from engine.records.tokens import token
 from engine.records.world import Entity, World
 
-_TOKEN = re.compile(r"(\{\{e:[^}]*\}\})")
+_TOKEN = re.compile(r"(\{\{e:[A-Za-z0-9_.-]+\}\})")
 _WORD = re.compile(r"\w+")
 _LEAST = 3
 """Letters of a single word that is a name."""

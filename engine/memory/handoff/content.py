@@ -10,6 +10,7 @@ from engine.memory.ids import first_id, replace_ids, spelt, with_plain_tokens
 from engine.memory.wording import content as stems
 from engine.mind.aliases import tokenize
 from engine.mind.handles import Handles
+from engine.mind.render import capital
 from engine.mind.unheard import without_unheard
 from engine.records.base import EntityId
 from engine.records.clean import one_line
@@ -20,6 +21,8 @@ _LONGEST = 2000
 _SHORTEST_ECHO = 16
 """Characters of an account that, standing in the instructions, make it an echo of them."""
 _SOMEBODY, _SOMEWHERE, _SOMETHING = "somebody", "somewhere", "something"
+_UNNAMED = "somebody someone anybody nobody everybody somewhere something he she they him her them it"
+"""Words that say of nobody in particular that there was one."""
 _LITTLE = 2
 """Content words outside of its quotations from which an account says something without them."""
 _SPEECH = 4
@@ -87,7 +90,9 @@ def checked(raw: str, ground: Ground, said: Said) -> Account:
     looked = settled(
         with_plain_tokens(text, ground.world.entities), lambda words: _spoken(words, ground, said), lambda words: not _in_person(words)
     )
-    parts = [piece.text if piece.spoken else _telling(piece.text, ground) for piece in looked.pieces]
+    # The first letter is read as a capital: that of a name in small letters, too.
+    telling = [piece.text if at else capital(piece.text.lstrip()) for at, piece in enumerate(looked.pieces)]
+    parts = [each if piece.spoken else _telling(each, ground) for piece, each in zip(looked.pieces, telling, strict=True)]
     told = substitute(" ".join(part for piece, part in zip(looked.pieces, parts, strict=True) if not piece.spoken), lambda _: " ")
     text = " ".join("".join(parts).split())
     fault = _untold(told, text) or _hollow(looked, ground)
@@ -111,7 +116,7 @@ def _hollow(looked: Settled, ground: Ground) -> str:
     """Why an account is none that quotes what nobody said: without that it says next to nothing."""
     if not any(len(words.split()) >= _SPEECH for words in looked.unsaid):
         return ""
-    left = stems(_telling(looked.outside, ground)) - {_SOMEBODY, _SOMEWHERE, _SOMETHING}
+    left = stems(_telling(looked.outside, ground)) - stems(_UNNAMED)
     return "it says little but what nobody said" if len(left) < _LITTLE else ""
 
 

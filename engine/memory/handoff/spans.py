@@ -11,20 +11,28 @@ from engine.records.memory import BufferEntry, LedgerEntry
 _DOUBLE = "\"\u201c\u201d\u201e\u201f\uff02\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f"
 _ELISION = r"(?!(?i:tis|twas|twill|em|til|bout|cause|round|neath|gainst)\b|\d)"
 """An apostrophe before these leaves letters out; it opens no quotation."""
-_CLOSED = (
-    "\"[^\"]*\"|[\u201c\u201e\u201f][^\u201c\u201d]*\u201d|\u201e[^\u201c]*\u201c|\u00ab[^\u00ab\u00bb]*\u00bb|\u00bb[^\u00ab\u00bb]*\u00ab"
-    f"|[{_DOUBLE}][^{_DOUBLE}]*[{_DOUBLE}]|(?<!\\w)'{_ELISION}.+?'(?!\\w)|(?<!\\w)[\u2018\u201a]{_ELISION}.+?[\u2019\u2018](?!\\w)"
-    "|``?[^`]+?(?:``?|''?(?!\\w))"
-)
+_BEFORE, _AFTER = r"(?<![\w}\]])", r"(?![\w{\[])"
+"""A single mark inside a word, or between a reference and its ending, is an apostrophe."""
+_CLOSED = "|".join((
+    "\"[^\"]*\"", "[\u201c\u201e\u201f][^\u201c\u201d]*\u201d", "\u201e[^\u201c]*\u201c", "\u00ab[^\u00ab\u00bb]*\u00bb",
+    "\u00bb[^\u00ab\u00bb]*\u00ab", f"[{_DOUBLE}][^{_DOUBLE}]*[{_DOUBLE}]", f"{_BEFORE}'{_ELISION}.+?'{_AFTER}",
+    f"{_BEFORE}[\u2018\u201a]{_ELISION}.+?[\u2019\u2018]{_AFTER}", f"`[^`]+?(?:`|'{_AFTER})",
+))  # fmt: skip
 QUOTED = re.compile(_CLOSED)
 """A quotation with both its marks."""
 _BEGUN = re.compile(f"{_CLOSED}|(?<!\\d)[{_DOUBLE}][^{_DOUBLE}]+$")
 """A quotation, or one that is never closed."""
+_OPENING = re.compile(f"{_BEFORE}['\u2018\u201a`]{_ELISION}")
+"""A single mark that would open a quotation if another followed."""
+_UNPAIRED = re.compile(f"[{_DOUBLE}`]|{_BEFORE}['\u2018\u2019\u201a]{_ELISION}")
+"""Whatever could be taken for the beginning of a quotation."""
+_TWICE = re.compile("''|``|\u2018\u2018|\u2019\u2019")
+"""Two single marks for a double one."""
 _STRAY = re.compile(f"(?<!\\d)[{_DOUBLE}]")
 """A mark that opens and closes nothing; after a figure it means inches."""
 _CLOSING = {
-    "\u201c": "\u201d", "\u201e": "\u201c", "\u201f": "\u201d", "\u00ab": "\u00bb", "\u2039": "\u203a", "\u300c": "\u300d",
-    "\u300e": "\u300f",
+    "\u201c": "\u201d", "\u201e": "\u201c", "\u201f": "\u201d", "\u00ab": "\u00bb", "\u00bb": "\u00ab", "\u2039": "\u203a",
+    "\u300c": "\u300d", "\u300e": "\u300f",
 }  # fmt: skip
 _PAUSES = " ,.;:\u2026\u2014\u2013-"
 """What a writer puts at the end of a quotation in place of the speech's own stop."""
@@ -97,8 +105,11 @@ def settled(text: str, judge: Callable[[str], str | None], tells: Callable[[str]
     belong to no quotation are taken away.
     """
     looked = _Look(judge, tells)
-    looked.at(text, outside=True)
-    return Settled(tuple(looked.pieces()), " ".join(looked.outside), tuple(looked.unsaid), tuple(looked.notes))
+    looked.at(_TWICE.sub('"', text), outside=True)
+    pieces = looked.pieces()
+    if any(judge(words) is None for words in quoted_in("".join(piece.text for piece in pieces))):  # marks that were left made new pairs
+        pieces = [piece if piece.spoken else Piece(_UNPAIRED.sub("", piece.text)) for piece in pieces]
+    return Settled(tuple(pieces), " ".join(looked.outside), tuple(looked.unsaid), tuple(looked.notes))
 
 
 def quoted_in(text: str) -> tuple[str, ...]:
@@ -150,12 +161,12 @@ class _Look:
             self.outside.append(text)
 
     def _quotation(self, whole: str, rest: str) -> None:
-        closing = _CLOSING.get(whole[0], whole[0])
+        closing = _CLOSING.get(whole[0], whole[0]) if whole[0] in _DOUBLE else whole[-1]
         closed = QUOTED.fullmatch(whole) is not None
         inner = whole[1:-1] if closed else whole[1:]
         kept = self._judge(inner)
         if kept is not None:
-            self._found.append(Piece(f"{whole[0]}{kept}{whole[-1] if closed else closing}", spoken=True))
+            self._found.append(Piece(f"{whole[0]}{kept}{closing}", spoken=True))
             return
         words = inner.strip(f"{_DOUBLE} ")
         if not any(sign.isalnum() for sign in words):
@@ -164,10 +175,19 @@ class _Look:
         tells = self._tells(QUOTED.sub(" ", words))
         self.notes.append(f'nobody said "{_short(words)}": {"told without quotation marks" if tells else "left out"}')
         if tells:
-            self.at(inner, outside=False)
+            self.at(_unopened(inner), outside=False)
         else:
             ended = words[-1] in _ENDS and not rest.lstrip()[:1].islower()
             self._found.append(Piece(_CUT + "." * ended))
+
+
+def _unopened(words: str) -> str:
+    """The words without single marks that open no quotation among them: they would open one with a mark that follows."""
+    parts, last = [], 0
+    for found in _BEGUN.finditer(words):
+        parts += [_OPENING.sub("", words[last : found.start()]), found.group()]
+        last = found.end()
+    return "".join([*parts, _OPENING.sub("", words[last:])])
 
 
 def _healed(text: str, *, first: bool) -> str:
