@@ -35,11 +35,12 @@ from engine.storage.ledger import Wording
 from engine.storage.store import Store
 
 _NEAREST = 20
-"""Memories that the word index may find for one chunk: what tells the same stands in front."""
+"""Memories that are compared with one chunk."""
 _RECITED = 8
 """Memories that it may find for one sentence that was said."""
 _WIDE = 64
-"""Memories that are looked through, by their stems, for one that tells a sentence: the nearest may be of others or of long ago."""
+"""Memories that the word index may find and that are looked through, by their stems and people, for one that tells a chunk or a sentence:
+the nearest may be of others, as the index knows nobody, or of long ago."""
 _SENTENCES = 24
 """Sentences of what was said that are looked up; more is no retelling."""
 _AFTER_ALL = 1 << 40
@@ -98,7 +99,7 @@ def find(conn: sqlite3.Connection, store: Store, world: World, fresh: Sequence[N
     found: list[Found] = []
     for number, one in enumerate(fresh):
         entry, terms = one.entry, plain_query(plain(one.entry.content, one.entry.quotes)).terms
-        scored = store.ledger.by_words(conn, entry.owner_id, terms, _NEAREST if one.voice is None else _WIDE)
+        scored = store.ledger.by_words(conn, entry.owner_id, terms, _WIDE)
         held = store.ledger.wordings(conn, [key for key, _ in scored])
         recited: list[LedgerEntry] | None = None
         asked_of: frozenset[EntityId] | None = None
@@ -108,12 +109,19 @@ def find(conn: sqlite3.Connection, store: Store, world: World, fresh: Sequence[N
             if recited is not None and one.aside is not None:
                 asked_of = _asked_of(conn, store, entry.owner_id, one.aside)
                 recited = recited if asked_of is not None else None
-        stems = content(entry.content)
-        words = {key: content(wording.content) for key, wording in list(held.items())[:_NEAREST]}
-        near = [key for key, other in words.items() if stems <= other or other <= stems]  # all others are at odds
+        near = [key for key, wording in held.items() if _comparable(entry, wording)][:_NEAREST]
         vectors = store.embeddings.of_entries(conn, near, model)
         found.append(Found(store.ledger.get(conn, near), vectors, recited, asked_of or frozenset()))
     return found
+
+
+def _comparable(entry: LedgerEntry, wording: Wording) -> bool:
+    """Whether a memory can tell what a chunk tells: it is of the same people and not at odds with it."""
+    people, others = set(entry.involved_entity_ids), set(wording.involved)
+    if not (people <= others or others <= people):
+        return False
+    stems, words = content(entry.content), content(wording.content)
+    return stems <= words or words <= stems
 
 
 def _asked_of(conn: sqlite3.Connection, store: Store, owner: EntityId, aside: Aside) -> frozenset[EntityId] | None:

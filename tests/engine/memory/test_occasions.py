@@ -129,3 +129,14 @@ def test_the_rule_does_not_depend_on_which_was_first(inn: Inn, one: Any, other: 
     assert recurs(a, b) == recurs(b, a)
     assert why_apart(a, b) == why_apart(b, a) != ""
     assert recurs(a, a) == (a.mode == "thought" or a.importance <= ROUTINE)
+
+
+async def test_a_twin_is_found_behind_many_of_others_in_the_same_words(desk: Desk, wire: Any) -> None:
+    asked = "{{e:%s}} asked {{e:en_bryn}} how the night had been."
+    people = [("en_sailor", "en_monk", "en_smith")[n % 3] for n in range(50)]
+    people.insert(25, "en_stranger")
+    written = await desk.remember([desk.inn.memory(asked % who, 300 - n, who=(who,), importance=3) for n, who in enumerate(people)])
+    await embed_missing(desk.store, desk.embedder)
+    run = await hand_over(desk, [desk.inn.did("asked how the night had been", 2 * DAY)], wire.chunk(["M1"], ASKED, importance=3))
+    assert (run.added, run.promoted) == (0, 1)
+    assert len(await desk.sources(written[25].id)) == 1
