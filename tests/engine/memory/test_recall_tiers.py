@@ -69,7 +69,7 @@ async def test_a_slow_embedder_leaves_words_and_structure(desk: Desk) -> None:
 async def test_an_embedder_that_hangs_is_waited_for_once_in_a_while(desk: Desk) -> None:
     await filled(desk)
     slow = Slow()
-    engine = RecallEngine(desk.store, slow, Policies(recall=RecallPolicy(patience=0.02)))
+    engine = RecallEngine(desk.store, slow, Policies(recall=RecallPolicy(patience=0.3)))
     found = [await recall(desk, engine) for _ in range(22)]
     assert slow.calls == 2
     assert all("compass" in one.entries[0].content for one in found)

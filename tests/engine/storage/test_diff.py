@@ -54,7 +54,9 @@ CHANGES = {
         "moves 1: only in the second", "objects key: place_id is 'bar' and None"
     ],
     "UPDATE ledger_entries SET importance = 9 WHERE seq = 2": ["ledger_entries led-000002: importance is 5 and 9"],
-    "UPDATE embeddings SET vector = x'0000000000000001'": ["embeddings ledger led-000002 m: vector is 8 bytes and 8 bytes, different from byte 7 on"],
+    "UPDATE embeddings SET vector = x'0000000000000001'": [
+        "embeddings ledger led-000002 m: vector is 8 bytes and 8 bytes, different from byte 7 on"
+    ],
     "INSERT INTO beats VALUES (9, 1, 'bob', '1247-03-01T18:05:00', '', '')": ["beats 9: only in the second"],
     "DELETE FROM lore WHERE id = 'z'": ["lore z: only in the first"],
     "UPDATE counters SET value = 9 WHERE name = 'run'": ["counters run: value is 1 and 9"],
