@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segments
 from textual import on
 from textual.app import App, SystemCommand
+from textual.binding import Binding
 from textual.filter import LineFilter
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -53,6 +54,7 @@ class OthermindsApp(App[None]):
     CSS_PATH = ["app.tcss", "screens/home.tcss"]  # one reading of styles less before the first paint
     TITLE = "Otherminds"
     DEFAULT_MODE = "home"
+    BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True, tooltip="Leave Otherminds; all is saved")]
     COMMANDS = {_system_commands, _commands}
     theme: Reactive[str] = Reactive(LANTERN.name)
     _all_themes: "dict[str, Theme] | None" = None
@@ -99,8 +101,8 @@ class OthermindsApp(App[None]):
             path = self.host.shelf.keep_picture(self.export_screenshot())
         except OSError as error:
             cause = error.strerror or str(error)
-            text = f"The picture could not be saved in {self.host.shelf.pictures}: {cause}. Set OTHERMINDS_HOME to a folder you can write to."
-            self.notify(plain(text), severity="error", markup=False)
+            text = f"The picture could not be saved in {self.host.shelf.pictures}: {cause}."
+            self.notify(plain(f"{text} Set OTHERMINDS_HOME to a folder you can write to."), severity="error", markup=False)
         else:
             self.notify(plain(f"Saved as {path}"), title="Picture", markup=False)
 
@@ -119,7 +121,7 @@ class OthermindsApp(App[None]):
 
     def action_show_help(self) -> None:
         """Help for what is focused, then for its screen, and the keys in force."""
-        from tui.screens.help import HelpScreen
+        from tui.screens.help import HelpScreen, keys_of
 
         texts: list[str] = []
         title = "Help"
@@ -128,12 +130,7 @@ class OthermindsApp(App[None]):
             if isinstance(one, Widget) and (text := getattr(one, "HELP", None)):
                 texts.append(text)
                 title = getattr(one, "TITLE", None) or title if len(texts) == 1 else title
-        keys: dict[str, tuple[str, str]] = {}
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
-            if binding.description and active.enabled and binding.action not in keys:
-                keys[binding.action] = (binding.key, binding.tooltip or binding.description)
-        self.push_screen(HelpScreen(str(title), "\n\n".join(texts), list(keys.values())))
+        self.push_screen(HelpScreen(str(title), "\n\n".join(texts), keys_of(self.screen)))
 
     # trouble
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from engine.errors import OthermindsError
 from tui.pace import Heard, Pacer, Refused, Rested
@@ -194,7 +194,8 @@ class GameHost:
                 run.promoted += report.handoffs
                 run.failed += report.failed_beats
                 await self._until_shown()
-            self.pacer.put(Rested("asked" if run.asked else "paused" if run.paused else "done", run.done, run.wanted, run.promoted, run.failed))
+            why: Literal["asked", "paused", "done"] = "asked" if run.asked else "paused" if run.paused else "done"
+            self.pacer.put(Rested(why, run.done, run.wanted, run.promoted, run.failed))
             if text:
                 self.pacer.put(Refused(text, "Play rests. Enter does this."))
         except OthermindsError as error:

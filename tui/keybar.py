@@ -1,4 +1,4 @@
-"""The last line of every screen: the few keys that matter now."""
+"""The last line of every screen, or the last two: the few keys that matter now."""
 
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,8 @@ class KeyBar(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._at: list[tuple[int, int, str]] = []
+        self._at: list[tuple[int, int, int, str]] = []
+        """Line, columns from and to, and the key there."""
 
     def on_mount(self) -> None:
         """Follow the focus."""
@@ -53,23 +54,29 @@ class KeyBar(Widget):
         return found
 
     def render(self) -> Content:
-        """Keys from the left, help at the right end."""
-        width = self.content_size.width
+        """Keys from the left, on each line as many as fit, help at the right end of the last."""
+        width, height = self.content_size.width, max(self.content_size.height, 1)
         keys = self.keys()
         last = [one for action, one in keys.items() if action == _HELP]
         room = width - sum(self._width(one) for one in last)
         parts: list[Content] = []
-        self._at, x = [], 0
+        self._at, x, y = [], 0, 0
         for one in [one for action, one in keys.items() if action != _HELP]:
             wide = self._width(one)
-            if x + wide > room:
+            if y < height - 1 and x + wide > width:
+                parts.append(Content("\n"))
+                x, y = 0, y + 1
+            if x + wide > (room if y == height - 1 else width):
                 break
-            self._at.append((x, x + wide, one[0]))
+            self._at.append((y, x, x + wide, one[0]))
             parts.append(self._part(one))
             x += wide
+        if y < height - 1:
+            parts.append(Content("\n" * (height - 1 - y)))
+            x, y = 0, height - 1
         parts.append(Content(" " * max(room - x, 0)))
         for one in last:
-            self._at.append((room, width, one[0]))
+            self._at.append((y, room, width, one[0]))
             parts.append(self._part(one))
         return Content("").join(parts)
 
@@ -82,6 +89,6 @@ class KeyBar(Widget):
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked."""
         offset = event.get_content_offset(self)
-        for start, end, key in self._at:
-            if offset is not None and start <= offset.x < end:
+        for line, start, end, key in self._at:
+            if offset is not None and offset.y == line and start <= offset.x < end:
                 self.app.simulate_key(key)

@@ -114,9 +114,9 @@ class FakeGame(Game):
 
     @classmethod
     async def open(
-        cls, save: Path, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False,
+        cls, save: Path | str, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False,
     ) -> "FakeGame":
-        return cls(save)
+        return cls(Path(save))
 
     async def close(self) -> None:
         self.closed = True

@@ -76,7 +76,7 @@ async def test_each_memory_is_shown_with_all_that_it_would_be(asked: Open, settl
         text = seen(pilot)
         assert isinstance(pilot.app.screen, ReviewScreen)
         for part in (
-            "[Bryn 0/2]", "handoff of round 2: 24 entries, limit 20", "memory 1  open", "Mira brought old news.", "“Old news 0.”",
+            "[Bryn 0/2]", "Handoff of round 2: 24 entries, limit 20", "memory 1  open", "Mira brought old news.", "“Old news 0.”",
             "with Mira", 'Mira said: "Old news 0."',
             "memory 2  open", "instead of  An older wording.", "its moments stay in mind too", f"{REFUSED} forgotten",
         ):
@@ -264,4 +264,78 @@ async def test_a_proposal_of_the_real_engine_over_a_restart(tmp_path: Path, sett
         left = {entry.id for entry in (*part.tail, *part.candidates, *part.held)}
         gone = set(again.proposal.chunks[0].source_ids)
         assert not gone & left
+    await host.close()
+
+
+@SIZES
+async def test_all_that_can_be_done_is_in_the_key_list(asked: Open, settle: Settle, seen: Seen, size: tuple[int, int]) -> None:
+    async with asked(size) as pilot:
+        await keys(pilot, settle, "v")
+        listed = "\n".join(seen(pilot).splitlines()[-2:])
+        for part in ("a Accept", "x Reject", "e Edit", "enter Write", "r Anew", "A Accept all", "R All anew", "X Reject all", "esc Back"):
+            assert part in listed
+
+
+async def test_another_mind_begins_at_its_first_open_memory(asked: Open, settle: Settle, games: Any) -> None:
+    async with asked() as pilot:
+        game = games.game
+        game.desk.propose("mira", [entry.model_copy(update={"owner_id": "mira"}) for entry in game._buffers["bryn"][:4]], 3)
+        await game.desk.judge("mira", 0, "accepted")
+        await settle(pilot)
+        await keys(pilot, settle, "v")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReviewScreen)
+        assert screen.at == 0
+        await keys(pilot, settle, "right")
+        assert screen.at == 1
+        await keys(pilot, settle, "right")
+        assert screen.at == 0
+
+
+@SIZES
+async def test_what_stays_as_it_is_comes_last_and_says_so(
+    asked: Open, settle: Settle, seen: Seen, games: Any, size: tuple[int, int],
+) -> None:
+    async with asked(size) as pilot:
+        desk = games.game.desk
+        pending = desk.waiting["bryn"]
+        first, second = pending.proposal.chunks
+        chunks = (first.model_copy(update={"updates": "led-1", "repeats": True, "quotes": ()}), second)
+        proposal = pending.proposal.model_copy(update={"chunks": chunks})
+        desk._keep(pending.model_copy(update={"proposal": proposal, "verdicts": ("accepted", "open")}))
+        await settle(pilot)
+        await keys(pilot, settle, "v")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReviewScreen)
+        assert screen.at == 1
+        assert screen.chunks.keys[:2] == ["1", "0"]
+        assert "memory 1  unchanged" in screen.chunks.text()
+        await keys(pilot, settle, "a")
+        assert "All are decided" in seen(pilot)
+        await keys(pilot, settle, "up", "down", "x")
+        assert "memory 1  rejected" in screen.chunks.text()
+
+
+async def test_moments_stand_in_the_order_of_the_mind(asked: Open, settle: Settle) -> None:
+    async with asked((200, 50)) as pilot:
+        await keys(pilot, settle, "v")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReviewScreen)
+        text = screen.moments.text()
+        assert text.index("Old news 5.") < text.index("Old news 0.")
+
+
+async def test_rounds_that_stop_for_a_question_say_how_many_were_played(
+    host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle, seen: Seen,
+) -> None:
+    app = OthermindsApp(host, worlds)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await keys(pilot, settle, "d", "V", "R")
+        await pilot.press("5", "enter")
+        await settle(pilot)
+        assert "2 of 5 rounds played: Bryn Harrow asks. v shows what, n goes on without it." in seen(pilot)
+        await keys(pilot, settle, "q")
+        assert "1 proposal waits" in " ".join(seen(pilot).split())
+        assert host.shelf.all()[0].note.waiting == 1
     await host.close()

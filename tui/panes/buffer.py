@@ -98,7 +98,7 @@ The gauges count entries and tokens against their limits; the line below them sa
 def gauges(mind: Mind, width: int, waits: bool = False) -> Content:
     """Entries and tokens against their limits, and what a handoff waits for. `waits`: a proposal waits for the reader's word."""
     report = mind.report
-    room = max(min(width - 32, 30), 6)
+    room = max(min(width - 46, 30), 6)
     high = report.entries > report.max_entries
     pinned = sum(line.entry.pinned != "none" for line in mind.lines)
     lines = [

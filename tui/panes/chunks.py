@@ -40,13 +40,29 @@ class Reviewed:
         """Chunks nobody has decided on yet."""
         return self.pending.verdicts.count("open")
 
+    @property
+    def first_open(self) -> int:
+        """Number of the first chunk nobody has decided on; else of the first that is shown, -1 for none."""
+        order = [line.index for line in self.in_order()]
+        return next((index for index in order if self.pending.verdicts[index] == "open"), order[0] if order else -1)
+
+    def unchanged(self, line: "ChunkLine") -> bool:
+        """Whether a chunk leaves a memory as it is, so that nobody has to decide: a thread that goes on, in the same words."""
+        chunk = self.pending.proposal.chunks[line.index]
+        same = chunk.repeats or line.text == line.updates_text
+        return bool(chunk.updates) and same and not chunk.by_hand and self.pending.verdicts[line.index] == "accepted"
+
+    def in_order(self) -> "list[ChunkLine]":
+        """The chunks as they are shown: those that leave all as it is come last."""
+        return sorted(self.lines, key=self.unchanged)
+
 
 def chunk_rows(reviewed: Reviewed, sources: bool) -> list[Row]:
     """What would be kept, each memory as it would stand in the ledger. `sources`: with the moments each was made of."""
     rows: list[Row] = []
-    for line in reviewed.lines:
+    for line in reviewed.in_order():
         rows.append(_chunk(reviewed, line))
-        if sources:
+        if sources and not reviewed.unchanged(line):
             rows += [told_row(memory.text, memory.when) for memory in line.memories]
             rows += [source_row(source, fate=False) for source in line.sources if not line.memories]
         rows.append(Row(Content("")))
@@ -61,6 +77,10 @@ def _chunk(reviewed: Reviewed, line: "ChunkLine") -> Row:
     verdict = reviewed.pending.verdicts[line.index]
     sign, style = VERDICTS[verdict]
     chunk = reviewed.pending.proposal.chunks[line.index]
+    key = str(line.index)
+    if reviewed.unchanged(line):
+        body = Content.assemble((f"memory {line.index + 1}  unchanged", ".quiet"), "\n", (plain(line.text), ".quiet"))
+        return Row(body, lead=Content.styled("= ", ".quiet"), tail=Content.styled(f"{line.importance:>2}  ", ".quiet"), key=key, name=key)
     edited = "  in your words" if chunk.by_hand else ""
     parts = [Content.assemble((f"memory {line.index + 1}", ".name"), (f"  {verdict}", style), (edited, ".quiet"))]
     parts += [Content.styled(plain(line.text), ".quiet" if verdict == "rejected" else ".deed"), *quoted(line.quotes)]
@@ -71,7 +91,6 @@ def _chunk(reviewed: Reviewed, line: "ChunkLine") -> Row:
     parts += [Content.styled(" · ".join(about), ".quiet")] if about else []
     if line.updates_text:
         parts.append(Content.assemble(("instead of  ", ".candidate"), (plain(line.updates_text), ".thought")))
-    key = str(line.index)
     return Row(Content("\n").join(parts), lead=Content.styled(sign, style), tail=weight(line.importance), key=key, name=key)
 
 
@@ -87,7 +106,7 @@ def fate_of(reviewed: Reviewed) -> dict[str, tuple[str, str]]:
 def forgotten_rows(reviewed: Reviewed) -> list[Row]:
     """What would be forgotten as things stand."""
     kept = fate_of(reviewed)
-    gone = [entry for entry in reviewed.pending.proposal.candidates if entry.id not in kept]
+    gone = [entry for entry in reversed(reviewed.pending.proposal.candidates) if entry.id not in kept]
     title = f"Would be forgotten: {count(len(gone), 'moment')}" if gone else "Nothing would be forgotten."
     return [
         Row(Content.styled(title, ".head"), lead=Content.styled("── ", ".rule"), rule="─"),
@@ -96,13 +115,13 @@ def forgotten_rows(reviewed: Reviewed) -> list[Row]:
 
 
 def moment_rows(reviewed: Reviewed, at: int) -> list[Row]:
-    """All that a proposal was made from, oldest first, each with what becomes of it. The sources of memory `at` are lit."""
+    """All that a proposal was made from, newest first as in the mind, each with what becomes of it. The sources of memory `at` are lit."""
     proposal = reviewed.pending.proposal
     lit = set(proposal.chunks[at].source_ids) if 0 <= at < len(proposal.chunks) else set()
     fates = fate_of(reviewed)
     rows: list[Row] = []
     when = ""
-    for entry in proposal.candidates:
+    for entry in reversed(proposal.candidates):
         if reviewed.buffer is not None and (now := reviewed.buffer.when.get(entry.id, "")) != when:
             when = now
             rows.append(Row(Content.styled(plain(when).capitalize(), ".head"), lead=Content(" ")))

@@ -1,16 +1,18 @@
 """Help for the pane one is in, and all keys that work there."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Markdown, Static
 
 from tui.keybar import KeyBar, key_name
-from tui.panes.rows import STYLES
+from tui.panes.rows import STYLES, RowList
 
 
 class HelpScreen(ModalScreen[None]):
@@ -44,6 +46,25 @@ class HelpScreen(ModalScreen[None]):
     def action_close(self) -> None:
         """Back to the screen."""
         self.dismiss(None)
+
+
+def keys_of(screen: Screen[Any]) -> list[tuple[str, str]]:
+    """Keys in force and what they do: first what the pane and its screen do, then how one moves. What Textual binds by itself, such
+    as scrolling sideways, is left out."""
+    own: dict[str, tuple[str, str]] = {}
+    moving: dict[str, tuple[str, str]] = {}
+    for active in screen.active_bindings.values():
+        binding, found = active.binding, moving if isinstance(active.node, RowList) else own
+        if binding.description and active.enabled and binding.action not in found and not _is_textuals(active.node, binding):
+            found[binding.action] = (binding.key, binding.tooltip or binding.description)
+    return [*own.values(), *moving.values(), ("tab", "To the next pane or field; shift+tab goes back"), ("ctrl+p", "All commands by name")]
+
+
+def _is_textuals(node: DOMNode, binding: Binding) -> bool:
+    """Whether a binding comes from a class of Textual and not of ours."""
+    classes = [one for one in type(node).__mro__ if one.__module__.startswith("tui.") and "BINDINGS" in vars(one)]
+    ours = (known for one in classes for known in Binding.make_bindings(vars(one)["BINDINGS"]))
+    return not any((known.key, known.action) == (binding.key, binding.action) for known in ours)
 
 
 def keys_content(keys: Sequence[tuple[str, str]]) -> Content:

@@ -47,7 +47,7 @@ Choose on the left, read about it on the right.
         Binding("n", "new", "New game", tooltip="A new game of the world under the cursor", id="home-new", show=False),
         Binding("x,delete", "delete", "Delete save", tooltip="Delete the save under the cursor", id="home-delete"),
         Binding("question_mark", "app.show_help", "Help", id="help"),
-        Binding("ctrl+q,q", "app.quit", "Quit", key_display="ctrl+q"),
+        Binding("ctrl+q,q", "app.quit", "Quit", key_display="ctrl+q", tooltip="Leave Otherminds; all is saved"),
     ]
     class Opened(Message):
         """A game has been opened: time to play it."""

@@ -85,7 +85,7 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         Binding("escape", "show_all", "Show all", tooltip="Show again what was searched or left out", id="memory-show-all"),
         Binding("escape,q", "back", "Back", key_display="esc", tooltip="Back to play", id="memory-back"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
     entries = getters.query_one("#shelf", RowList)
     detail = getters.query_one("#detail", RowList)
@@ -296,7 +296,8 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
         if self._shelf == "moments":
             await self._did(self._game.memory.restore(key_of(line)), "Back in mind, pinned by your hand: p in the Mind pane lets go of it.")
         else:
-            await self._did(self._game.memory.restore_memory(key_of(line)), "Back in the ledger. No handoff or compression takes it out again.")
+            said_then = "Back in the ledger. No handoff or compression takes it out again."
+            await self._did(self._game.memory.restore_memory(key_of(line)), said_then)
 
     @work(group="by-hand")
     async def action_merge(self) -> None:

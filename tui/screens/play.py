@@ -66,7 +66,7 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),
         Binding("q", "home", "Home", tooltip="Back to the first screen; all is saved", id="home"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
 
     class Left(Message):

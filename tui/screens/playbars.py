@@ -110,7 +110,6 @@ class StatusLine(Line):
 
     def line(self) -> Content:
         """The note, with a sign before good and bad ones; a way to what happens out of sight."""
-        mind = self.view.mind
         note = said(self.view.note)
         room = self.content_size.width - note.cell_length - 2
         return self.spread(note, next((right for right in self._rights() if right.cell_length <= room), Content("")))

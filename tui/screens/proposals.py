@@ -48,6 +48,7 @@ class ProposalsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Who waits, what would be kept, from what."""
         yield Static(id="review-head", markup=False)
+        yield Static(id="review-why", markup=False)
         with Horizontal(id="review-body"):
             yield RowList(id="chunks", classes="pane")
             yield RowList(id="moments", classes="pane")
@@ -57,7 +58,7 @@ class ProposalsScreen(Screen[None]):
     def on_mount(self) -> None:
         """Read what waits, and again when it becomes something else."""
         self.chunks.border_title = Content("Would be kept")
-        self.moments.border_title = Content("From these moments")
+        self.moments.border_title = Content("From these moments, newest first")
         self.watch(self._play, "view", self._followed, init=False)
         self.read()
 
@@ -94,18 +95,30 @@ class ProposalsScreen(Screen[None]):
         involved = {one for chunk in pending.proposal.chunks for one in chunk.involved_entity_ids}
         names = {one: game.name(one, owner) for one in involved if one in game.world.entities}
         self._waiting, self._owner = waiting, owner
+        another = self._reviewed is None or self._reviewed.pending.id != pending.id
         self._reviewed = Reviewed(pending, lines, buffer, names)
         self._show()
+        if another:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Another proposal: the cursor goes to the first memory that is open."""
+        if self._reviewed is not None and self._reviewed.first_open >= 0:
+            self.chunks.scroll_home(animate=False)
+            self.chunks.cursor = str(self._reviewed.first_open)
 
     def _show(self) -> None:
         reviewed = self._reviewed
         if reviewed is None or not self.is_mounted:
             return
         self.query_one("#review-head", Static).update(self._head(), layout=False)
+        proposal = reviewed.pending.proposal
+        why = f"{capital(proposal.kind)} of round {reviewed.pending.round}: {plain(proposal.report.reason)}"
+        self.query_one("#review-why", Static).update(Content.styled(why, ".quiet"), layout=False)
         beside = bool(self.moments.display)
         self.chunks.show(chunk_rows(reviewed, sources=not beside))
         if not self.chunks.cursor.isdigit() and reviewed.lines:
-            self.chunks.cursor = "0"
+            self.chunks.cursor = str(reviewed.first_open)
         self._show_moments()
         self._show_note()
 
@@ -115,7 +128,7 @@ class ProposalsScreen(Screen[None]):
             self.moments.reveal("lit")
 
     def _head(self) -> Content:
-        """Who waits, the one that is shown always in sight, and why it was proposed."""
+        """Who waits, the one that is shown always in sight."""
         minds = []
         for one in self._waiting:
             decided = len(one.verdicts) - one.verdicts.count("open")
@@ -125,12 +138,7 @@ class ProposalsScreen(Screen[None]):
             if here:
                 while len(minds) > 1 and sum(mind.cell_length for mind in minds) > self.size.width - 14:
                     del minds[0]
-        parts = [Content.styled("Review ", ".head"), *minds]
-        if self._reviewed is not None:
-            pending = self._reviewed.pending
-            why = f"  {pending.proposal.kind} of round {pending.round}: {plain(pending.proposal.report.reason)}"
-            parts.append(Content.styled(why, ".quiet"))
-        return Content("").join(parts)
+        return Content("").join([Content.styled("Review ", ".head"), *minds])
 
     def _called(self, entity: EntityId) -> str:
         """What the reader calls somebody: a player knows no true names."""

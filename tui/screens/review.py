@@ -30,6 +30,7 @@ A handoff has read old moments of a mind and proposes what to keep. Nothing is w
 
 Each block is one memory as it would stand in the ledger: importance, account, what was said word for word, who was there, and
 the moments it was made of. `{CANDIDATE}` open · `✓` you keep it · `{REFUSED}` you do not: its moments are forgotten with the rest.
+What would stay as it is comes last, marked `=` *unchanged*: there is nothing to decide.
 
 **a** accept, **x** reject, **e** change it in your words, **r** ask the model anew for this memory, **R** for all of them.
 When all are decided, **enter** writes them. **X** rejects the whole proposal: every moment stays in mind. **esc** goes back and
@@ -41,14 +42,14 @@ keeps your words as they are, also when you leave the program. left and right go
         Binding("e", "edit", "Edit", tooltip="Put this memory into your own words", id="review-edit"),
         Binding("enter,c", "finish", "Write", tooltip="Write what you accepted, once all is decided", id="review-finish"),
         Binding("r", "reroll", "Anew", tooltip="Ask the model anew for this memory", id="review-reroll"),
-        Binding("A", "accept_open", "All", tooltip="Accept all that are still open", id="review-accept-open"),
-        Binding("escape", "back", "Back", tooltip="Back to play; everything stays as it is", id="review-back"),
         Binding("right,l", "other(1)", "Next mind", key_display="→", tooltip="The next mind that waits", id="review-next"),
+        Binding("A", "accept_open", "Accept all", tooltip="Accept all that are still open", id="review-accept-open"),
         Binding("left,h", "other(-1)", "Mind before", show=False, tooltip="The mind before", id="review-previous"),
-        Binding("R", "reroll_all", "All anew", show=False, tooltip="Ask the model anew for the whole proposal", id="review-reroll-all"),
-        Binding("X", "reject_all", "Reject all", show=False, tooltip="Reject the proposal: every moment stays", id="review-reject-all"),
+        Binding("R", "reroll_all", "All anew", tooltip="Ask the model anew for the whole proposal", id="review-reroll-all"),
+        Binding("X", "reject_all", "Reject all", tooltip="Reject the proposal: every moment stays", id="review-reject-all"),
+        Binding("escape", "back", "Back", tooltip="Back to play; everything stays as it is", id="review-back"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
-        Binding("ctrl+q", "app.quit", "Quit", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
 
     # deciding
@@ -83,8 +84,9 @@ keeps your words as they are, also when you leave the program. left and right go
         reviewed = self._reviewed
         if reviewed is None:
             return
-        number = len(reviewed.pending.verdicts)
-        order = [index % number for index in range(at + 1, at + 1 + number)] if number else []
+        shown = [line.index for line in reviewed.in_order()]
+        after = shown.index(at) + 1 if at in shown else 0
+        order = [*shown[after:], *shown[:after]]
         following = next((index for index in order if reviewed.pending.verdicts[index] == "open"), None)
         if following is not None:
             self.chunks.cursor = str(following)
@@ -156,7 +158,7 @@ keeps your words as they are, also when you leave the program. left and right go
             self.say(f"{name}: written. This one waits next.", "good")
 
     def _to_open(self, reviewed: Reviewed) -> None:
-        self.chunks.cursor = str(reviewed.pending.verdicts.index("open"))
+        self.chunks.cursor = str(reviewed.first_open)
 
     @work(group="by-hand")
     async def action_reject_all(self) -> None:
