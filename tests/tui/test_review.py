@@ -268,8 +268,13 @@ async def test_a_proposal_of_the_real_engine_over_a_restart(tmp_path: Path, sett
 
 
 @SIZES
-async def test_all_that_can_be_done_is_in_the_key_list(asked: Open, settle: Settle, seen: Seen, size: tuple[int, int]) -> None:
+async def test_all_that_can_be_done_is_in_the_key_list(
+    asked: Open, settle: Settle, seen: Seen, games: Any, size: tuple[int, int],
+) -> None:
     async with asked(size) as pilot:
+        game = games.game
+        game.desk.propose("mira", [entry.model_copy(update={"owner_id": "mira"}) for entry in game._buffers["bryn"][:4]], 3)
+        await settle(pilot)
         await keys(pilot, settle, "v")
         listed = "\n".join(seen(pilot).splitlines()[-2:])
         for part in ("a Accept", "x Reject", "e Edit", "enter Write", "r Anew", "A Accept all", "R All anew", "X Reject all", "esc Back"):

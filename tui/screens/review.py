@@ -16,13 +16,16 @@ from tui.screens.proposals import HOW, WIDE, ProposalsScreen
 from tui.text import capital, count, plain
 from tui.view import Note
 
+_ALL_KEYS = 140
+"""Columns in which all keys stand in one line."""
+
 
 class ReviewScreen(ProposalsScreen):
     """One proposal at a time, those that wait side by side in the first line. Each word is kept at once: leaving loses nothing."""
 
     COMPONENT_CLASSES = STYLES
     CSS_PATH = "review.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (_ALL_KEYS, "-broad")]
     AUTO_FOCUS = "#chunks"
     TITLE = "Review"
     HELP = f"""\
