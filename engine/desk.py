@@ -13,6 +13,7 @@ from engine.llm.protocol import Embedder
 from engine.memory import editing, history
 from engine.memory.audit import near_duplicates
 from engine.memory.embedding import embedded
+from engine.memory.handoff.commit import brings_news
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import put_vectors
@@ -106,7 +107,10 @@ class MemoryDesk:
             sources = {memory.id: store.ledger.sources(conn, memory.id) for memory in proposal.memories}
             keys = [key for chunk in proposal.chunks for key in chunk.source_ids] + [key for held in sources.values() for key in held]
             rewritten = history.tellers(conn, store, (chunk.updates for chunk in proposal.chunks))
-            return chunk_lines(world, pending, history.events(conn, store, keys), rewritten, sources)
+            lines = chunk_lines(world, pending, history.events(conn, store, keys), rewritten, sources)
+            if proposal.kind == "compression":
+                return lines
+            return [line.model_copy(update={"news": news}) for line, news in zip(lines, brings_news(conn, store, proposal), strict=True)]
 
         return await store.db.read(read)
 

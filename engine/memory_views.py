@@ -90,6 +90,8 @@ class ChunkLine(Record):
     sources: tuple[SourceLine, ...]
     memories: tuple[LedgerLine, ...] = ()
     """The memories that a compression would tell as this one."""
+    news: bool = True
+    """Whether the ledger would say anything then that it does not say now."""
 
 
 def memory_text(world: World, entry: LedgerEntry) -> str:

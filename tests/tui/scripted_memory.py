@@ -76,7 +76,7 @@ class FakeDesk(MemoryDesk):
             ChunkLine(
                 index=index, verdict=pending.verdicts[index], text=chunk.content.replace("{{e:mira}}", "Mira"), quotes=chunk.quotes,
                 importance=chunk.importance, retain=chunk.retain, updates_text=f"An older wording.{self.game.spice}" if index else "",
-                sources=tuple(self._source(entries[key], owner) for key in chunk.source_ids),
+                sources=tuple(self._source(entries[key], owner) for key in chunk.source_ids), news=not chunk.repeats,
             )
             for index, chunk in enumerate(pending.proposal.chunks)
         ]

@@ -344,3 +344,26 @@ async def test_rounds_that_stop_for_a_question_say_how_many_were_played(
         assert "1 proposal waits" in " ".join(seen(pilot).split())
         assert host.shelf.all()[0].note.waiting == 1
     await host.close()
+
+
+async def test_a_thread_that_goes_on_in_the_same_words_is_unchanged_on_the_real_engine(tmp_path: Path, settle: Settle, seen: Seen) -> None:
+    host = GameHost(tmp_path, speed=0.0)
+    app = OthermindsApp(host)
+    async with app.run_test(size=(200, 50)) as pilot:
+        await settle(pilot)
+        await keys(pilot, settle, "d", *["n"] * 3, "V", *["n"] * 4)
+        assert host.game is not None
+        waiting = await host.game.memory.pending()
+        quiet = [one for one in waiting if "accepted" in one.verdicts]
+        assert quiet
+        await keys(pilot, settle, "v")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReviewScreen)
+        for _ in waiting:
+            if screen._owner == quiet[0].proposal.owner_id:
+                break
+            await keys(pilot, settle, "right")
+        standing = [str(index) for index, verdict in enumerate(quiet[0].verdicts) if verdict == "accepted"]
+        assert [key for key in screen.chunks.keys if key.isdigit()][-len(standing):] == standing
+        assert screen.chunks.text().count("unchanged") == len(standing)
+    await host.close()

@@ -48,9 +48,7 @@ class Reviewed:
 
     def unchanged(self, line: "ChunkLine") -> bool:
         """Whether a chunk leaves a memory as it is, so that nobody has to decide: a thread that goes on, in the same words."""
-        chunk = self.pending.proposal.chunks[line.index]
-        same = chunk.repeats or line.text == line.updates_text
-        return bool(chunk.updates) and same and not chunk.by_hand and self.pending.verdicts[line.index] == "accepted"
+        return not line.news and self.pending.verdicts[line.index] == "accepted"
 
     def in_order(self) -> "list[ChunkLine]":
         """The chunks as they are shown: those that leave all as it is come last."""
