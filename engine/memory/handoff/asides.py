@@ -51,12 +51,12 @@ _POLITE = re.compile(
 )
 """Denials that deny nothing."""
 _INVITES = re.compile(
-    r"\?|\b(?:tell|ask|let) (?:me|us)\b|\bI(?:['\u2019]m| am) (?:asking|listening)\b"
+    r"\b(?:tell|ask|let) (?:me|us)\b|\bI(?:['\u2019]m| am) (?:asking|listening)\b"
     r"|\bI (?:want|would like|should like|mean|have a right) to\b"
     r"|\b(?:say|tell) (?:that|it) again\b|^(?:speak|talk)\b|\basking me\b",
     re.IGNORECASE,
 )
-"""Somebody waits for an answer."""
+"""Somebody waits for an answer, without a question mark."""
 _FRAGMENT = re.compile(r"^(?:the|that|this|your|his|her|their)(?: [\w'\u2019-]+){1,2}(?: of(?: the)? [\w'\u2019-]+)?[.!?]*$", re.IGNORECASE)
 """A topic taken up: `The great lantern. Say that again.`"""
 _NAMED_TOPIC = re.compile(
@@ -123,18 +123,23 @@ def emptied(chunk: Chunk, moment: Moment) -> Aside | None:
     What an account leaves out of a line is lost with it or without; so a line counts by what the account has of it.
     """
     account = " ".join((chunk.content, *chunk.quotes))
-    told = [line for entry in moment.told for line in (*retold(entry.intent.text), *sentences(entry.intent.text))]
-    own = frozenset().union(*map(content, told))
-    kept = content(account) - _TELLING
-    if not content(account) & own or _goes_beyond(account, [entry.intent.text for entry in moment.told]):
+    if _goes_beyond(account, [entry.intent.text for entry in moment.told]):
+        return None
+    waiting = ["?" in entry.intent.text or _INVITES.search(entry.intent.text) is not None for entry in moment.asides]
+    stated = [entry.intent.text for entry, waits in zip(moment.asides, waiting, strict=True) if not waits]
+    if any(quote in text for text in stated for quote in chunk.quotes):  # most moments tell news, and need not be taken apart
+        return None
+    kept = content(chunk.content).union(*map(content, chunk.quotes)) - _TELLING
+    if any((content(text) - _ASKING) & kept for text in stated):
+        return None
+    own = frozenset().union(*(content(line) for entry in moment.told for line in (*retold(entry.intent.text), entry.intent.text)))
+    if not kept & own:
         return None
     asked: set[str] = set()
     topics: list[Topic] = []
     passed_over = named = False
-    for entry in moment.asides:
-        lines = sentences(entry.intent.text)
-        waits = _INVITES.search(entry.intent.text) is not None
-        for line in lines:
+    for entry, waits in zip(moment.asides, waiting, strict=True):
+        for line in sentences(entry.intent.text):
             stems = content(line) - _ASKING
             if waits and _is_question(line, stems, own, negations(account) > 0):
                 asked |= content(line)
