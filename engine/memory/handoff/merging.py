@@ -74,7 +74,7 @@ class _Merging:
     ) -> None:
         self.slots: list[Chunk | None] = list(chunks)
         self.notes: list[str] = []
-        self._world, self._owner, self._events, self._threshold, self._taken = world, owner, events, threshold, taken
+        self._world, self._owner, self._threshold, self._taken = world, owner, threshold, taken
         self._order = {key: at for at, key in enumerate(events)}
         self._rewriting = {chunk.updates: at for at, chunk in enumerate(chunks) if chunk.updates}
         self._new: dict[int, tuple[LedgerEntry, Vectors]] = {}
