@@ -8,7 +8,6 @@ from engine.mind.aliases import is_name, own_name, tokenize, vocabulary
 from engine.mind.referring import Vocabulary
 from engine.mind.wordlists import COMMON, TITLES
 from engine.records.base import EntityId
-from engine.records.tokens import referred
 from engine.records.world import World
 
 _ORDINARY = COMMON | TITLES | STOP_WORDS
@@ -33,11 +32,6 @@ def marked(text: str, names: Mapping[str, EntityId]) -> str:
         small = {name.casefold(): entity for name, entity in names.items() if is_name(name) and name.casefold() not in _ORDINARY}
         names = Vocabulary(small, {}) | names
     return tokenize(text.replace("{{", "{"), names)
-
-
-def named_in(text: str, names: Mapping[str, EntityId]) -> tuple[EntityId, ...]:
-    """Entities that a text names, each once, in the order of the text."""
-    return referred(marked(text, names))
 
 
 def tidy(text: str) -> str:

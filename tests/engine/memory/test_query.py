@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.memory.recall.names import known_names, named_in
+from engine.memory.recall.names import known_names, marked
 from engine.memory.recall.query import asked_query
+from engine.records.tokens import referred
 
 if TYPE_CHECKING:
     from tests.engine.memory.conftest import Inn
@@ -64,4 +65,4 @@ def test_any_question_can_be_asked(text: str) -> None:
 
 @given(st.lists(st.sampled_from(sorted(NAMES)), max_size=5))
 def test_whoever_is_named_is_found_in_order(names: list[str]) -> None:
-    assert named_in(" and ".join(names), NAMES) == tuple(dict.fromkeys(NAMES[name] for name in names))
+    assert referred(marked(" and ".join(names), NAMES)) == tuple(dict.fromkeys(NAMES[name] for name in names))
