@@ -121,8 +121,8 @@ class MemoryDesk:
     ) -> LedgerEntry:
         """Give `owner` a memory in a person's words, of its place now, `ago` before now. No maintenance takes it away.
 
-        `text` names people as the owner calls them, by true name, as `@id` or by reference token. Words find it at once, meaning
-        as soon as it is embedded. Raises `CommandError` with what to do instead, as every change here does.
+        `text` names people as the owner calls them, by true name, as `@id` or by reference token. Words find it at once, meaning once
+        it is embedded: now, or when the save is opened again. Raises `CommandError` with what to do instead, as every change here does.
         """
         new = editing.draft(self._world(), owner, text, importance, quotes, involved, ago)
         entry = await self._change(partial(editing.add, store=self._store, new=new))
@@ -214,7 +214,7 @@ class MemoryDesk:
         return await self._store.db.write(change)
 
     async def _told(self, entry: LedgerEntry, gone: tuple[LedgerId, ...] = ()) -> None:
-        """Tell of a memory that was written, and embed it if the embedder answers; else the background job does."""
+        """Tell of a memory that was written, and embed it if the embedder answers; else that is done when the save is opened again."""
         self._recall.forget(entry.owner_id)
         self._emit(MemoryChanged(entity=entry.owner_id, changed=(entry,), gone_ids=gone))
         try:

@@ -60,8 +60,8 @@ class Game:
         cls, save: Path | str, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False
     ) -> "Game":
         """Go on with a save; `listener` hears everything from the first moment on. With `read_only` nothing in the save is changed, and
-        playing it raises `SaveError`. Raises `SaveError`, `SaveLockedError`; `SettingsError` and `ModelError` when the embedder that is
-        set cannot be had.
+        playing it raises `SaveError`. Raises `SaveError`, `SaveLockedError`; `SettingsError` for settings that cannot be used and
+        `ModelError` when the embedder that is set lacks a package or a file on this machine. A provider that is away costs meaning only.
         """
         return await cls._begun(await Store.open(Path(save), read_only=read_only), sink, listener)
 

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from engine.files.bundled import WorldInfo
-from tests.tui.keys import keys
+from tests.tui.keys import keys, opening
 from tui.app import OthermindsApp
 from tui.host import GameHost
 from tui.screens.memory import MemoryScreen
@@ -27,14 +27,10 @@ def looking(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: S
 
     @asynccontextmanager
     async def opened(size: tuple[int, int] = (120, 40), moments: int = 3) -> AsyncIterator[Pilot[Any]]:
-        app = OthermindsApp(host, worlds)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await settle(pilot)
-            await keys(pilot, settle, "d", "n", "n")
+        async with opening(host, worlds, settle, "d", "n", "n")(size) as pilot:
             games.game.desk.archived = moments
             await keys(pilot, settle, "f")
             yield pilot
-        await host.close()
 
     return opened
 

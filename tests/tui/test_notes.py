@@ -1,7 +1,7 @@
 """What is said in the last lines: it fits, gives way, and uses the names the reader knows."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from engine.errors import SaveError
 from engine.files.bundled import WorldInfo
-from tests.tui.keys import keys
+from tests.tui.keys import keys, opening
 from tui.app import OthermindsApp
 from tui.host import GameHost
 from tui.screens import reading
@@ -25,16 +25,7 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=["
 def playing(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle) -> Open:
     """A fresh game on the Play screen."""
 
-    @asynccontextmanager
-    async def opened(size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[Any]]:
-        app = OthermindsApp(host, worlds)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await settle(pilot)
-            await keys(pilot, settle, "d")
-            yield pilot
-        await host.close()
-
-    return opened
+    return opening(host, worlds, settle, "d")
 
 
 def play(pilot: Pilot[Any]) -> PlayScreen:

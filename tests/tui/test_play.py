@@ -1,8 +1,8 @@
 """Play, through the keys a person presses, with a scripted game."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
@@ -10,8 +10,7 @@ from textual.pilot import Pilot
 
 from engine.errors import SaveError
 from engine.files.bundled import WorldInfo
-from tests.tui.keys import keys
-from tui.app import OthermindsApp
+from tests.tui.keys import keys, opening
 from tui.host import GameHost
 from tui.screens.play import PlayScreen
 
@@ -25,17 +24,7 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=["
 def playing(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle) -> Open:
     """A fresh game on the Play screen."""
 
-    @asynccontextmanager
-    async def opened(size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[Any]]:
-        app = OthermindsApp(host, worlds)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await settle(pilot)
-            await pilot.press("d")
-            await settle(pilot)
-            yield pilot
-        await host.close()
-
-    return opened
+    return opening(host, worlds, settle, "d")
 
 
 def play(pilot: Pilot[Any]) -> PlayScreen:

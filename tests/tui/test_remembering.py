@@ -1,7 +1,7 @@
 """Memories by hand on the Play screen, where they come from, and how they were chosen for a prompt."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from textual.widgets import Input, TextArea
 
 from engine.events import Embedding
 from engine.files.bundled import WorldInfo
-from tests.tui.keys import keys
+from tests.tui.keys import keys, opening
 from tui.app import OthermindsApp
 from tui.host import GameHost
 
@@ -24,16 +24,7 @@ Open = Callable[..., AbstractAsyncContextManager[Pilot[Any]]]
 def playing(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle) -> Open:
     """Two rounds in: Bryn has one memory."""
 
-    @asynccontextmanager
-    async def opened(size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[Any]]:
-        app = OthermindsApp(host, worlds)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await settle(pilot)
-            await keys(pilot, settle, "d", "n", "n")
-            yield pilot
-        await host.close()
-
-    return opened
+    return opening(host, worlds, settle, "d", "n", "n")
 
 
 def typed(text: str) -> list[str]:

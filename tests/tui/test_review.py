@@ -1,7 +1,7 @@
 """Proposals that wait for a person: asked about in play, decided on the Review screen, kept over a restart."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from engine.files.bundled import WorldInfo
-from tests.tui.keys import keys
+from tests.tui.keys import keys, opening
 from tui.app import OthermindsApp
 from tui.glyphs import REFUSED
 from tui.host import GameHost
@@ -27,16 +27,7 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=["
 def asked(host: GameHost, worlds: Callable[[], Sequence[WorldInfo]], settle: Settle) -> Open:
     """A game in which handoffs ask, with one proposal of two memories waiting."""
 
-    @asynccontextmanager
-    async def opened(size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[Any]]:
-        app = OthermindsApp(host, worlds)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await settle(pilot)
-            await keys(pilot, settle, "d", "V", "n", "n")
-            yield pilot
-        await host.close()
-
-    return opened
+    return opening(host, worlds, settle, "d", "V", "n", "n")
 
 
 @SIZES
