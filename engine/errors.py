@@ -62,6 +62,14 @@ class ProviderError(ModelError):
         self.retry_after = retry_after
 
 
+class CapReachedError(OthermindsError):
+    """The next model call would pass a cap. It was not made and nothing was written; raised, the cap lets play go on. `cap` names it."""
+
+    def __init__(self, message: str, advice: str = "", *, cap: str = "") -> None:
+        super().__init__(message, advice)
+        self.cap = cap
+
+
 class HandoffError(OthermindsError):
     """A handoff proposal failed its checks or could not be committed. Nothing was written."""
 

@@ -7,6 +7,8 @@ from typing import Literal
 from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId, Record
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
+from engine.records.models import Call
+from engine.records.prompts import Task
 from engine.records.review import PendingProposal
 from engine.records.world import PortalState
 
@@ -37,6 +39,13 @@ class ProseStreamed(Record):
     kind: Literal["prose"] = "prose"
     entity: EntityId
     text: str
+
+
+class ProseTakenBack(Record):
+    """The prose streamed so far is void: the model broke off, and the beat is asked for anew."""
+
+    kind: Literal["prose_taken_back"] = "prose_taken_back"
+    entity: EntityId
 
 
 class Happened(Record):
@@ -174,6 +183,30 @@ class Embedding(Record):
     total: int
 
 
+class ModelNote(Record):
+    """Something about models that play goes on with: one is waited for, another answers instead, a prompt was made smaller."""
+
+    kind: Literal["model_note"] = "model_note"
+    task: Task
+    model: str
+    text: str
+
+
+class Called(Record):
+    """A call has reached a model and ended. What the meter counts."""
+
+    kind: Literal["called"] = "called"
+    call: Call
+
+
+class Paused(Record):
+    """Play stops before a model call that would pass a cap. The running beat is not consumed."""
+
+    kind: Literal["paused"] = "paused"
+    cap: str
+    reason: str
+
+
 class Trouble(Record):
     """Something went wrong that play goes on without."""
 
@@ -182,9 +215,9 @@ class Trouble(Record):
 
 
 EngineEvent = (
-    RoundStarted | RoundEnded | BeatStarted | ProseStreamed | Happened | BeatEnded | BeatFailed | EntityMoved
+    RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | Embedding | Trouble
+    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | Embedding | ModelNote | Called | Paused | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

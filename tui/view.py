@@ -9,6 +9,7 @@ from engine.events import (
     BeatEnded,
     BeatFailed,
     BeatStarted,
+    Called,
     ChunkDecided,
     Embedding,
     EngineEvent,
@@ -20,16 +21,20 @@ from engine.events import (
     HandoffStarted,
     Happened,
     MemoryChanged,
+    ModelNote,
+    Paused,
     PinChanged,
     PortalChanged,
     ProposalClosed,
     ProseStreamed,
+    ProseTakenBack,
     RoundEnded,
     RoundStarted,
     Trouble,
 )
 from engine.mind.perception import reach
 from engine.records.base import EntityId, PlaceId, PortalId
+from engine.records.models import Spent
 from engine.records.review import PendingProposal
 from engine.records.world import PortalState, World
 from tui.minds import Mind, committed, remembered, repinned, restored
@@ -38,6 +43,10 @@ from tui.wording import asks, failed, rejected, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
+
+_NOTHING = Spent()
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """The line that says what has just happened or what to do."""
@@ -67,6 +76,8 @@ class WorldView:
     acting: EntityId | None = None
     prose: str = ""
     """What the acting entity has said so far in this beat."""
+    spent: Spent = _NOTHING
+    """What calls to models have taken since the save was opened."""
     running: bool = False
     review: bool = False
     """Whether handoffs ask a person first."""
@@ -102,6 +113,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return replace(view, acting=entity, prose="")
         case ProseStreamed(entity=entity, text=text):
             return replace(view, acting=entity, prose=(view.prose if view.acting == entity else "") + text)
+        case ProseTakenBack(entity=entity):
+            return replace(view, prose="") if view.acting == entity else view
         case BeatEnded(now=now):
             return replace(_timed(view, now=now), acting=None, prose="")
         case BeatFailed(entity=entity, reason=reason):
@@ -131,6 +144,12 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return replace(view, embedding=event if done < total else None)
         case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
             return _handoff(view, event)
+        case ModelNote(text=text):
+            return replace(view, note=Note(text))
+        case Called(call=call):
+            return replace(view, spent=view.spent + Spent.of(call))
+        case Paused(reason=reason):
+            return replace(view, acting=None, prose="", note=Note(reason, "bad"))
         case Trouble(text=text):
             return replace(view, note=Note(text, "bad"))
 

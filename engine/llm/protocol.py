@@ -1,6 +1,6 @@
 """What a language model is to the rest of the engine, whoever runs it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +9,10 @@ from pydantic import BaseModel, Field
 
 from engine.records.base import EntityId, Record
 from engine.records.prompts import Message, Task
+
+Heard = Callable[[str | None], None]
+"""Given each piece of a reply as it comes, on the event loop; None when all that was heard is void and the reply begins anew. Must be
+quick and must not raise."""
 
 
 class ModelRequest(Record):
@@ -22,10 +26,20 @@ class ModelRequest(Record):
     """The world's seed, for models that can be made repeatable."""
     attempt: int = 0
     """How often the same was asked before. A model that can be made repeatable answers differently for another attempt."""
+    template: str = ""
+    """Name and version of the template that the messages were made from, for logs; never sent."""
     messages: tuple[Message, ...]
     response: type[BaseModel] | None = None
     """Shape of the reply when it must be structured."""
+    choices: Mapping[str, tuple[str, ...]] = {}
+    """What fields of the reply may hold, by their names on the wire, wherever they stand in it: handles of this very prompt, words that
+    may be quoted. An engine that enforces a grammar is held to them; everybody else's replies are checked against them later."""
     max_tokens: int = 512
+    """Tokens that the reply itself may take; what a model thinks before it is not counted."""
+    temperature: float | None = None
+    """None leaves it to the endpoint."""
+    timeout: float | None = None
+    """Seconds that the model may be silent. None leaves it to the endpoint."""
 
     @property
     def text(self) -> str:
@@ -38,6 +52,8 @@ class Usage(Record):
 
     prompt_tokens: int = Field(ge=0)
     reply_tokens: int = Field(ge=0)
+    estimated: bool = False
+    """Nobody counted them."""
 
 
 class Completion(Record):
@@ -48,6 +64,10 @@ class Completion(Record):
     usage: Usage
     cut: bool = False
     """Whether the model was stopped at `max_tokens`: then the end is missing, however whole the rest looks."""
+    cost: float | None = None
+    """US dollars; None when the price is unknown."""
+    added: str = ""
+    """What was sent after the request's own text: the shape of the reply, for a model that takes no schema. Empty otherwise."""
 
 
 class LanguageModel(Protocol):
@@ -67,12 +87,16 @@ class LanguageModel(Protocol):
         """Tokens of a text for this model, perhaps estimated. Never too low by more than a fifth."""
         ...
 
-    async def complete(self, request: ModelRequest) -> Completion:
-        """The whole reply. Raises `ModelError`."""
+    @property
+    def small(self) -> bool:
+        """Whether it wants its work in small pieces: tasks that can be split into two calls are."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """The reply in pieces that join to what `complete` would give. Raises `ModelError`."""
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+        """The whole reply; given `heard`, its pieces as they come, which join to the reply's text.
+
+        Cancelling ends the call at once, at the provider too. Raises `ModelError`, and `CapReachedError` before a call is made.
+        """
         ...
 
 

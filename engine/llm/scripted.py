@@ -1,9 +1,9 @@
 """A model that replies what it was told to: for tests and for replaying."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from engine.errors import ModelError
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.tokens import estimate_tokens
 from engine.records.prompts import Task
 
@@ -24,9 +24,11 @@ class Scripted:
         *,
         name: str = "scripted",
         context_window: int = 8192,
+        small: bool = False,
     ) -> None:
         self.requests: list[ModelRequest] = []
         self._name = name
+        self.small = small
         self._context_window = context_window
         self._by_task = isinstance(replies, Mapping)
         queues = replies.items() if isinstance(replies, Mapping) else [("", replies)]
@@ -46,17 +48,14 @@ class Scripted:
         """Estimated."""
         return estimate_tokens(text)
 
-    async def complete(self, request: ModelRequest) -> Completion:
-        """The next reply. Raises `ModelError` when it is one or none is left."""
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+        """The next reply, heard in pieces of a few characters. Raises `ModelError` when it is one or none is left."""
         text = self._next(request)
-        usage = Usage(prompt_tokens=estimate_tokens(request.text), reply_tokens=estimate_tokens(text))
+        if heard is not None:
+            for start in range(0, len(text), 12):
+                heard(text[start : start + 12])
+        usage = Usage(prompt_tokens=estimate_tokens(request.text), reply_tokens=estimate_tokens(text), estimated=True)
         return Completion(text=text, model=self._name, usage=usage)
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """The next reply in pieces of a few characters."""
-        text = self._next(request)
-        for start in range(0, len(text), 12):
-            yield text[start : start + 12]
 
     def _next(self, request: ModelRequest) -> str:
         self.requests.append(request)

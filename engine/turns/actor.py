@@ -1,9 +1,7 @@
 """What an agent is asked, and what it answers."""
 
-from collections.abc import Callable
-
 from engine.errors import ModelError
-from engine.llm.protocol import ModelRequest
+from engine.llm.protocol import Heard, ModelRequest
 from engine.llm.router import Router
 from engine.memory.recall.engine import RecallEngine
 from engine.prompts.actor import ANSWER_TOKENS, Room, build
@@ -34,16 +32,14 @@ class Actor:
         known = [*told_of(Scene(world, entity)), *recalled.known]
         return build(world, entity, entries, recalled, known, Room(model.context_window, model.count_tokens), self._policy)
 
-    async def answer(self, world: World, prompt: Prompt, heard: Callable[[str], None]) -> str:
+    async def answer(self, world: World, prompt: Prompt, heard: Heard) -> str:
         """The prose, cleaned; `heard` gets each piece as it comes. Raises `ModelError`, for a blank answer too."""
         request = ModelRequest(
-            task="actor", entity=prompt.entity, round=world.round, seed=world.seed, messages=prompt.messages, max_tokens=ANSWER_TOKENS
+            task="actor", entity=prompt.entity, round=world.round, seed=world.seed, template=prompt.template, messages=prompt.messages,
+            max_tokens=ANSWER_TOKENS,
         )
-        pieces = []
-        async for piece in self._router.model("actor").stream(request):
-            pieces.append(piece)
-            heard(clean(piece))
-        prose = clean("".join(pieces)).strip()
+        completion = await self._router.model("actor").complete(request, lambda piece: heard(piece if piece is None else clean(piece)))
+        prose = clean(completion.text).strip()
         if not prose:
             raise ModelError("The model answered with nothing.", "Try again, or choose another model for the task actor.")
         return prose

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
 from engine.errors import BadOutputError, CommandError, ModelError
-from engine.events import BeatEnded, BeatFailed, BeatStarted, Listener, ProseStreamed, RoundEnded, RoundStarted
+from engine.events import BeatEnded, BeatFailed, BeatStarted, EngineEvent, Listener, ProseStreamed, ProseTakenBack, RoundEnded, RoundStarted
 from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.records.base import EntityId, Record
@@ -140,7 +140,7 @@ class SimulationManager:
             else:
                 prompt = await self._actor.draft(self.world, entity, explained=False)
                 template = prompt.template
-                prose = await self._actor.answer(self.world, prompt, lambda piece: self._emit(ProseStreamed(entity=entity, text=piece)))
+                prose = await self._actor.answer(self.world, prompt, lambda piece: self._emit(_prose(entity, piece)))
                 intents = await self._decoder.decode(self.world, entity, prose)
             beat = await plan(self._referee, self.world, entity, prose, template, intents)
         except ModelError as error:
@@ -175,3 +175,7 @@ class SimulationManager:
             committed()
             for event in written.events:
                 self._emit(event)
+
+
+def _prose(entity: EntityId, piece: str | None) -> EngineEvent:
+    return ProseTakenBack(entity=entity) if piece is None else ProseStreamed(entity=entity, text=piece)

@@ -2,7 +2,6 @@
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -11,7 +10,7 @@ import pytest
 
 from engine.events import BeatEnded, BeatFailed, BeatStarted, EngineEvent
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.tokens import estimate_tokens
 from engine.memory.handoff.engine import HandoffEngine
@@ -59,25 +58,24 @@ def line(number: int) -> str:
 class Trivial:
     """Answers at once: one line of speech, decoded as such, and keeps one moment of each handoff."""
 
-    name, context_window = "trivial", 8192
+    name, context_window, small = "trivial", 8192, False
 
     def count_tokens(self, text: str) -> int:
         """Estimated."""
         return estimate_tokens(text)
 
-    async def complete(self, request: ModelRequest) -> Completion:
-        """A decoded line for the task decode, a handoff's reply otherwise."""
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+        """One line of speech, the same decoded, or a handoff's reply."""
         text = (
             f'{{"intents":[{{"type":"dialogue","verb":"say","text":"{self._line(request)}","summary":"","targets":["P2"],"modifiers":[]}}]}}'
             if request.task == "decode"
+            else f'"{self._line(request)}"'
+            if request.task == "actor"
             else '{"chunks":[{"sourceEntryIds":["M1","M2","M3","M4"],"content":"P1 heard of the tide.","quotes":[],"importance":4,'
             '"involvedEntityIds":[],"retainInBuffer":false}]}'
         )
         return Completion(text=text, model=self.name, usage=Usage(prompt_tokens=0, reply_tokens=0))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """One line of speech."""
-        yield f'"{self._line(request)}"'
 
     def _line(self, request: ModelRequest) -> str:
         return line(request.round * AGENTS + int(request.entity.removeprefix("en_")))

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.tokens import estimate_tokens
 from engine.memory.handoff.engine import HandoffEngine
@@ -48,7 +48,7 @@ def matter(number: int) -> str:
 class Keeper:
     """Keeps four moments of five entries each, with a quote each, and times nothing: its answer is there at once."""
 
-    name, context_window = "keeper", 32_000
+    name, context_window, small = "keeper", 32_000, False
 
     def __init__(self) -> None:
         self.asked = 0
@@ -57,7 +57,7 @@ class Keeper:
         """Estimated."""
         return estimate_tokens(text)
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """A handoff's reply."""
         lines = re.findall(r'^(M\d+) .*?: "(.*?)"$', request.text, re.MULTILINE)
         assert len(lines) == ENTRIES
@@ -72,9 +72,6 @@ class Keeper:
         text = '{"chunks":[' + ",".join(chunks) + "]}"
         return Completion(text=text, model=self.name, usage=Usage(prompt_tokens=0, reply_tokens=0))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """The same in one piece."""
-        yield (await self.complete(request)).text
 
 
 def harbour() -> World:

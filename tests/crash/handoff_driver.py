@@ -14,13 +14,13 @@ import re
 import signal
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from engine.events import EngineEvent, HandoffCommitted, HandoffFailed
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.memory.handoff.engine import HandoffEngine
 from engine.records.authored import AuthoredWorld
@@ -48,13 +48,13 @@ THINGS = ("anchor", "barrel", "candle", "drum", "ember", "fog", "gull", "harbour
 class Keeper:
     """Tells two moments in full, one as it tells another every time, pins one, and lets go of the rest."""
 
-    name, context_window = "keeper", 16_000
+    name, context_window, small = "keeper", 16_000, False
 
     def count_tokens(self, text: str) -> int:
         """Estimated."""
         return len(text) // 4
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """A handoff's reply."""
         found = re.findall(r'^(M\d+) \[said(?:, pinned)?\] .*"Where are the (\w+) and the (\w+)\?', request.text, re.MULTILINE)
         handles = [handle for handle, _, _ in found]
@@ -65,9 +65,6 @@ class Keeper:
         chunks += [_chunk(handles[-1:], f"Nobody has found the {found[-1][1]} yet.", True)] if len(handles) > 4 else []
         return Completion(text=json.dumps({"chunks": chunks}), model=self.name, usage=Usage(prompt_tokens=0, reply_tokens=0))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """The same."""
-        yield (await self.complete(request)).text
 
 
 def _chunk(sources: Sequence[str], content: str, retain: bool) -> dict[str, object]:

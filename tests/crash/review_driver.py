@@ -11,12 +11,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.tokens import estimate_tokens
 from engine.memory.handoff.engine import HandoffEngine
@@ -38,13 +38,13 @@ THINGS = ("anchor", "barrel", "candle", "drum", "ember", "fog", "gull", "harbour
 class Talker:
     """Keeps the first third of what it is shown as one chunk, pins one more, spoils one, and lets the rest go."""
 
-    name, context_window = "talker", 8192
+    name, context_window, small = "talker", 8192, False
 
     def count_tokens(self, text: str) -> int:
         """Estimated."""
         return estimate_tokens(text)
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """A handoff's reply."""
         handles = re.findall(r"^(M\d+) ", request.text, re.MULTILINE)
         kept = handles[: len(handles) // 3]
@@ -56,9 +56,6 @@ class Talker:
             text='{"chunks":[' + ",".join(chunks) + "]}", model=self.name, usage=Usage(prompt_tokens=0, reply_tokens=0)
         )
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """The same."""
-        yield (await self.complete(request)).text
 
 
 def _chunk(sources: list[str], content: str, retain: bool) -> str:

@@ -2,10 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 from engine.errors import ModelError
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.storyteller.actor.actor import act
 from engine.llm.storyteller.decode.decoder import decode
 from engine.llm.storyteller.handoff.writer import remember
@@ -47,18 +47,21 @@ class Storyteller:
         """Estimated: there is no tokenizer."""
         return estimate_tokens(text)
 
-    async def complete(self, request: ModelRequest) -> Completion:
-        """The whole reply. Raises `ModelError` for a task it does not play."""
-        text = await self._written(request)
-        usage = Usage(prompt_tokens=estimate_tokens(request.text), reply_tokens=estimate_tokens(text))
-        return Completion(text=text, model=self.name, usage=usage)
+    @property
+    def small(self) -> bool:
+        """No: it does all of a task at once."""
+        return False
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        """The reply word by word; the event loop gets its turn between words."""
-        for piece in _PIECE.findall(await self._written(request)):
-            if piece:
-                yield piece
-                await asyncio.sleep(0)
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+        """The whole reply, heard word by word; the event loop gets its turn between. Raises `ModelError` for a task it does not play."""
+        text = await self._written(request)
+        if heard is not None:
+            for piece in _PIECE.findall(text):
+                if piece:
+                    heard(piece)
+                    await asyncio.sleep(0)
+        usage = Usage(prompt_tokens=estimate_tokens(request.text), reply_tokens=estimate_tokens(text), estimated=True)
+        return Completion(text=text, model=self.name, usage=usage, cost=0.0)
 
     async def _written(self, request: ModelRequest) -> str:
         async with self._pen:

@@ -186,9 +186,10 @@ async def test_streams_join_to_the_whole(make_request: Make) -> None:
     events = 'Just now\n  - Gareth spoke to you: "Who are you?"'
     request = make_request("actor", ("What you perceive", HERE), ("Recent events", events), system=SELF)
     storyteller = Storyteller()
-    pieces = [piece async for piece in storyteller.stream(request)]
+    pieces: list[str | None] = []
+    completion = await storyteller.complete(request, pieces.append)
     assert len(pieces) > 3
-    assert "".join(pieces) == (await storyteller.complete(request)).text
+    assert "".join(piece or "" for piece in pieces) == completion.text == (await storyteller.complete(request)).text
 
 
 async def test_an_empty_prompt_and_a_strange_one_are_survived(make_request: Make) -> None:

@@ -1,5 +1,7 @@
 """Router, observation, metering, counting and the scripted model."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from engine.errors import ModelError
 from engine.llm.meter import Meter
 from engine.llm.observed import Observed
-from engine.llm.protocol import Completion, LanguageModel, ModelRequest
+from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.scripted import Scripted
 from engine.llm.storyteller import Storyteller
@@ -17,6 +19,14 @@ from engine.records.prompts import Message, Task
 
 def ask_for(task: Task) -> ModelRequest:
     return ModelRequest(task=task, entity="a", round=1, seed=1, messages=(Message(role="user", content="four words of it"),))
+
+
+class Hanging(Scripted):
+    """Never replies."""
+
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+        await asyncio.Event().wait()
+        raise AssertionError
 
 
 async def test_a_task_goes_to_its_route_and_else_to_the_default() -> None:
@@ -30,19 +40,22 @@ async def test_a_finished_call_is_reported_once_whether_streamed_or_not() -> Non
     seen: list[tuple[ModelRequest, Completion]] = []
     model: LanguageModel = Observed(Scripted(["one", "two of them, in pieces"]), lambda *call: seen.append(call))
     await model.complete(ask_for("actor"))
-    pieces = [piece async for piece in model.stream(ask_for("decode"))]
+    pieces: list[str | None] = []
+    await model.complete(ask_for("decode"), pieces.append)
     assert len(pieces) > 1
     assert [(request.task, completion.text) for request, completion in seen] == [("actor", "one"), ("decode", "two of them, in pieces")]
 
 
 async def test_a_failed_or_abandoned_call_is_not_reported() -> None:
     seen: list[object] = []
-    model = Observed(Scripted([ModelError("down"), "a long enough reply for two pieces"]), lambda *call: seen.append(call))
+    model = Observed(Scripted([ModelError("down")]), lambda *call: seen.append(call))
     with pytest.raises(ModelError):
         await model.complete(ask_for("actor"))
-    stream = model.stream(ask_for("actor"))
-    await anext(stream)
-    await stream.aclose()  # type: ignore[attr-defined]
+    hanging = asyncio.create_task(Observed(Hanging(), lambda *call: seen.append(call)).complete(ask_for("actor")))
+    await asyncio.sleep(0)
+    hanging.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hanging
     assert seen == []
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import BadOutputError, ModelError
-from engine.llm.protocol import Completion, ModelRequest
+from engine.llm.protocol import Completion, Heard, ModelRequest
 from engine.llm.scripted import Scripted
 from engine.llm.structured import ask, read_reply
 from engine.records.prompts import Message
@@ -139,7 +139,7 @@ async def test_a_draft_is_no_reply_when_what_follows_breaks_off(reply: str) -> N
 
 async def test_a_reply_that_the_provider_stopped_is_none() -> None:
     class Stopped(Scripted):
-        async def complete(self, request: ModelRequest) -> Completion:
+        async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
             return (await super().complete(request)).model_copy(update={"cut": True})
 
     with pytest.raises(BadOutputError, match="cut off"):

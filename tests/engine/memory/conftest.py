@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.errors import ModelError
 from engine.events import EngineEvent
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, Embedder, LanguageModel, ModelRequest, Usage
+from engine.llm.protocol import Completion, Embedder, Heard, LanguageModel, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.scripted import Reply, Scripted
 from engine.memory.handoff.engine import HandoffEngine
@@ -182,16 +182,14 @@ class Thinking:
     name = "thinking"
 
     def __init__(self, think: Callable[[ModelRequest], Awaitable[str]], window: int) -> None:
-        self._think, self.context_window = think, window
+        self._think, self.context_window, self.small = think, window, False
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         return Completion(text=await self._think(request), model=self.name, usage=Usage(prompt_tokens=1, reply_tokens=1))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        yield (await self.complete(request)).text
 
 
 class Desk:

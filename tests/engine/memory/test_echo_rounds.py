@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import pytest
 import engine.assembly
 from engine.files.bundled import bundled_worlds
 from engine.game import Game
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.storyteller import Storyteller
 from engine.memory.text import plain
 from engine.memory.wording import content, held_by
@@ -72,16 +72,9 @@ class Reciting(Storyteller):
         line = " ".join(memories[request.round % min(3, len(memories))].split()).replace("Quote: ", "").replace('"', "'")
         return Completion(text=type(self).tell(line), model=self.name, usage=Usage(prompt_tokens=1, reply_tokens=1))
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         return self._recital(request) or await super().complete(request)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        recital = self._recital(request)
-        if recital is not None:
-            yield recital.text
-            return
-        async for piece in super().stream(request):
-            yield piece
 
 
 class Kept(NamedTuple):

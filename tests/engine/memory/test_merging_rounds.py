@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.memory.audit import near_duplicates
 from engine.memory.handoff.engine import HandoffEngine
@@ -46,7 +46,7 @@ _SPEECH = re.compile(r'^(P\d+) (?:said|spoke to P\d+)[^:]*: "(.*)"$')
 class Storyless:
     """One agent says what it remembers, the other nods; the handoff promotes every line that was spoken, in the third person."""
 
-    name, context_window = "storyless", 16_000
+    name, context_window, small = "storyless", 16_000, False
 
     def __init__(self, retold: Retold, pins: bool) -> None:
         self._retold, self._pins = retold, pins
@@ -55,12 +55,10 @@ class Storyless:
     def count_tokens(self, text: str) -> int:
         return len(text) // 4
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         text = {"actor": self._act, "decode": self._decode, "handoff": self._promote}[request.task](request)
         return Completion(text=text, model=self.name, usage=Usage(prompt_tokens=1, reply_tokens=1))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        yield (await self.complete(request)).text
 
     def _act(self, request: ModelRequest) -> str:
         if request.entity != TELLER:

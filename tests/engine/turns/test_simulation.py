@@ -9,7 +9,7 @@ import pytest
 
 from engine.events import BeatFailed, EngineEvent, Happened
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest
+from engine.llm.protocol import Completion, Heard, ModelRequest
 from engine.llm.router import Router
 from engine.llm.scripted import Reply, Scripted
 from engine.memory.handoff.engine import HandoffEngine
@@ -169,7 +169,7 @@ async def test_a_hand_acts_first_and_a_held_entity_waits(start, house: World) ->
 
 async def test_a_cancelled_beat_is_not_consumed(start, house: World) -> None:  # type: ignore[no-untyped-def]
     class Hanging(Scripted):
-        async def complete(self, request: ModelRequest) -> Completion:
+        async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
             waiting.set()
             await asyncio.Event().wait()
             raise AssertionError

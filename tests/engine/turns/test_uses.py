@@ -11,7 +11,7 @@ import pytest
 
 from engine.events import BeatEnded, EngineEvent, Trouble
 from engine.llm.hashing import Hash768
-from engine.llm.protocol import Completion, ModelRequest, Usage
+from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.router import Router
 from engine.llm.scripted import Scripted
 from engine.memory.handoff.engine import HandoffEngine
@@ -39,15 +39,13 @@ class Stopping(Scripted):
         super().__init__()
         self.left, self.hangs = calls, asyncio.Event()
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         self.left -= 1
         if self.left < 0:
             self.hangs.set()
             await asyncio.Event().wait()
         return Completion(text=AYE if request.task == "decode" else '"Aye."', model="aye", usage=Usage(prompt_tokens=1, reply_tokens=1))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[str]:
-        yield (await self.complete(request)).text
 
 
 class Play:
@@ -138,7 +136,7 @@ async def test_drafts_and_beats_by_hand_count_nothing(begin: Begin) -> None:
 
 async def test_a_failed_beat_counts_nothing(begin: Begin) -> None:
     class Mute(Stopping):
-        async def complete(self, request: ModelRequest) -> Completion:
+        async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
             return (await super().complete(request)).model_copy(update={"text": ""})
 
     play = await begin(Mute())

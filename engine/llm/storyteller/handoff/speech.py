@@ -289,7 +289,10 @@ def _naming(words: str) -> str:
 
 
 def _quote(words: str, preferred: str = "") -> str:
-    """Words worth keeping, as they were said: the preferred ones as they stand there, else all, else the first sentences that fit."""
+    """Words worth keeping, as they were said: the preferred ones as they stand there, else all, else the first sentences that fit.
+    None of what holds no letter and no figure."""
+    if not any(character.isalnum() for character in words):
+        return ""
     if preferred in words and 0 < len(preferred.split()) <= _LONGEST_QUOTE:
         return preferred
     opening = [one.rstrip(" .!?\u2026") for one in sentences(preferred)]

@@ -8,20 +8,17 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Self, TypeVar
+from typing import Final, TypeVar
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import ValidationError
 
 from engine.errors import SettingsError
 from engine.records.base import Record
+from engine.settings.records import FOLDER, EmbedSettings, Settings
 
 R = TypeVar("R", bound=Record)
 
-BUILT_IN: Final = ("hash768", "minilm")
-"""Embedders that run in this process. Any other name is looked up by litellm."""
-
 _FILE: Final = "settings.toml"
-_FOLDER: Final = "folder"
 _WORDS: Final = {
     "int_type": "must be a whole number",
     "float_type": "must be a number",
@@ -32,73 +29,6 @@ _WORDS: Final = {
     "string_too_short": "must not be empty",
 }
 """What pydantic's kinds of error are called in a file that people write. Others keep pydantic's own words."""
-
-
-class EmbedSettings(Record):
-    """Which embedder makes vectors: in the file a name alone (`embed = "minilm"`) or a table (`[models.embed]`)."""
-
-    model: str = Field(default="hash768", min_length=1, strict=True)
-    """`hash768`, `minilm`, or what litellm calls a model: `openai/text-embedding-3-small`, `ollama/nomic-embed-text`."""
-    file: Path | None = None
-    """An ONNX graph to use instead of the one in the extra `embed`; minilm only. Relative to the settings file."""
-    dim: int | None = Field(default=None, strict=True, ge=1, le=65_536)
-    """Length of the vectors of a model behind a provider, where known: saves asking it."""
-    api_base: str | None = Field(default=None, min_length=1, strict=True)
-    """Address of a server, for a model behind a provider: `http://localhost:8080/v1`."""
-    timeout: float = Field(default=60.0, strict=True, gt=0, le=3600)
-    """Seconds that one call to a provider may take."""
-    meaning: float | None = Field(default=None, strict=True, ge=0, le=1)
-    """Share of its cosine against words in recall, in place of what suits the embedder."""
-    same: float | None = Field(default=None, strict=True, gt=0, le=1)
-    """Cosine from which two memories count as one when read, in place of what suits the embedder."""
-    merge: float | None = Field(default=None, strict=True, gt=0, le=1)
-    """Cosine from which two memories of one owner become one when written, in place of what suits the embedder."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _a_name_alone(cls, value: object) -> object:
-        return {"model": value} if isinstance(value, str) else value
-
-    @field_validator("model", mode="after")
-    @classmethod
-    def _no_misspelling(cls, value: str) -> str:
-        name = value.strip()
-        near = difflib.get_close_matches(name.lower(), BUILT_IN, n=1, cutoff=0.7)
-        if near and name not in BUILT_IN and "/" not in name:
-            raise ValueError(f"no embedder is called `{name}`; did you mean `{near[0]}`?")
-        return name
-
-    @field_validator("file", mode="after")
-    @classmethod
-    def _from_where_it_is_written(cls, value: Path | None, info: ValidationInfo) -> Path | None:
-        if value is None:
-            return None
-        folder = (info.context or {}).get(_FOLDER, Path())
-        try:
-            return Path(folder, value.expanduser())
-        except RuntimeError as error:  # `~nobody`
-            raise ValueError(f"no home folder is known for `{value}`") from error
-
-    @model_validator(mode="after")
-    def _fitting(self) -> Self:
-        if self.file is not None and self.model != "minilm":
-            raise ValueError(f"`file` goes with the model `minilm`, not with `{self.model}`")
-        given = [name for name in ("dim", "api_base") if getattr(self, name) is not None]
-        if given and self.model in BUILT_IN:
-            raise ValueError(f"`{given[0]}` goes with a model behind a provider, not with `{self.model}`")
-        return self
-
-
-class ModelSettings(Record):
-    """Which model does what."""
-
-    embed: EmbedSettings = EmbedSettings()
-
-
-class Settings(Record):
-    """All of `settings.toml`."""
-
-    models: ModelSettings = ModelSettings()
 
 
 def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -150,7 +80,7 @@ def _tables(path: Path, must_exist: bool) -> dict[str, object]:
 
 def _checked(kind: type[R], said: Mapping[str, object], folder: Path, where: str) -> R:
     try:
-        return kind.model_validate(said, context={_FOLDER: folder})
+        return kind.model_validate(said, context={FOLDER: folder})
     except ValidationError as error:
         faults = "; ".join(_fault(found["loc"], found["type"], found["msg"], kind) for found in error.errors(include_url=False))
         raise SettingsError(f"In {where}: {faults}.", "Correct it or take it out.") from error
