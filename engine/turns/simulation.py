@@ -4,12 +4,26 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
-from engine.errors import BadOutputError, CommandError, ModelError
-from engine.events import BeatEnded, BeatFailed, BeatStarted, EngineEvent, Listener, ProseStreamed, ProseTakenBack, RoundEnded, RoundStarted
+from engine.errors import BadOutputError, CapReachedError, CommandError, ModelError, OthermindsError, ProviderError, Trouble
+from engine.events import (
+    BeatEnded,
+    BeatFailed,
+    BeatStarted,
+    EngineEvent,
+    Listener,
+    ModelNote,
+    Paused,
+    ProseStreamed,
+    ProseTakenBack,
+    RoundEnded,
+    RoundStarted,
+)
+from engine.llm.fitting import shorter
 from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.records.base import EntityId, Record
 from engine.records.intents import Intent, Outcome
+from engine.records.memory import HandoffRun
 from engine.records.prompts import Prompt
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
@@ -24,6 +38,8 @@ from engine.world.access import is_active
 from engine.world.clock import advance
 from engine.world.rules import apply
 
+_THE_SAME_FOR_ALL: frozenset[Trouble] = frozenset({"no_key", "unknown_model", "unreachable", "rate_limited", "overloaded"})
+"""Troubles of a provider that everybody who acts after would meet too: the round ends, and a person or some time is needed."""
 _BY_HAND = "by hand"
 """Template name of a beat that a person wrote."""
 
@@ -36,6 +52,8 @@ class RoundReport(Record):
     failed_beats: int
     handoffs: int
     failed_handoffs: int
+    paused: str = ""
+    """Why play pauses before a model call, in words; empty when it does not."""
 
 
 class SimulationManager:
@@ -62,8 +80,9 @@ class SimulationManager:
             raise CommandError(f'"{short}" was not understood.', f"Write it as a sentence, or use: {HELP}.") from error
 
     async def act(self, entity: EntityId, prose: str, intents: Sequence[Intent]) -> bool:
-        """One beat of `entity` outside any round, for what takes no time. False when it failed and left no trace."""
-        return await self._beat(entity, (prose, intents))
+        """One beat of `entity` outside any round, for what takes no time. False when it failed and left no trace. Raises
+        `CapReachedError`."""
+        return await self._beat(entity, (prose, intents)) is None
 
     async def step(
         self, inputs: Mapping[EntityId, tuple[str, Sequence[Intent]]] | None = None, held: frozenset[EntityId] = frozenset()
@@ -79,22 +98,33 @@ class SimulationManager:
         began = self.world.now
         await self._begin_round()
         await self._wake_sleepers()
-        runs = await self._handoff.run_all(self.world)
-        if self._compression is not None:
-            await self._compression.run_all(self.world)
-        beats = failed = 0
-        for entity in acting(self.world, given):
-            if not is_active(self.world.entities[entity]) or (entity in held and entity not in given):
-                continue
-            done = await self._beat(entity, given.get(entity))
-            beats, failed = beats + done, failed + (not done)
-        if self.world.now == began and not failed:
+        runs: tuple[HandoffRun, ...] = ()
+        beats, failed, paused = 0, 0, ""
+        try:
+            runs = await self._handoff.run_all(self.world)
+            if self._compression is not None:
+                await self._compression.run_all(self.world)
+            for entity in acting(self.world, given):
+                if not is_active(self.world.entities[entity]) or (entity in held and entity not in given):
+                    continue
+                trouble = await self._beat(entity, given.get(entity))
+                beats, failed = beats + (trouble is None), failed + (trouble is not None)
+                if isinstance(trouble, ProviderError) and trouble.trouble in _THE_SAME_FOR_ALL:
+                    paused = self._pause("", trouble)
+                    break
+        except CapReachedError as error:
+            paused = self._pause(error.cap, error)
+        if self.world.now == began and not failed and not paused:
             await self._commit(self._a_minute_passes)  # else a world of small gestures would stand still for ever
         self._emit(RoundEnded(round=self.world.round, now=self.world.now))
         lost = sum(run.status == "failed" for run in runs)
         return RoundReport(
-            round=self.world.round, beats=beats, failed_beats=failed, handoffs=len(runs), failed_handoffs=lost
+            round=self.world.round, beats=beats, failed_beats=failed, handoffs=len(runs), failed_handoffs=lost, paused=paused
         )
+
+    def _pause(self, cap: str, error: OthermindsError) -> str:
+        self._emit(Paused(cap=cap, reason=str(error)))
+        return str(error)
 
     async def _begin_round(self) -> None:
         now = idle_until(self.world) or self.world.now
@@ -130,25 +160,29 @@ class SimulationManager:
             happening = Happening(verdict, self.world.now, place, ((sleeper, "full"),))
             await self._write(Beat(sleeper, "", "schedule", self.world, woken, (happening,)))
 
-    async def _beat(self, entity: EntityId, given: tuple[str, Sequence[Intent]] | None) -> bool:
-        """One beat of `entity`; False when it failed and left no trace."""
+    async def _beat(self, entity: EntityId, given: tuple[str, Sequence[Intent]] | None) -> ModelError | None:
+        """One beat of `entity`; what went wrong when it failed, and then it left no trace. Raises `CapReachedError`."""
         self._emit(BeatStarted(round=self.world.round, entity=entity))
         prompt: Prompt | None = None
         try:
             if given is not None:
                 prose, intents, template = given[0], list(given[1]), _BY_HAND
             else:
-                prompt = await self._actor.draft(self.world, entity, explained=False)
+                prompt, prose = await self._actor.act(
+                    self.world, entity, lambda piece: self._emit(_prose(entity, piece)), lambda: self._emit(self._shorter())
+                )
                 template = prompt.template
-                prose = await self._actor.answer(self.world, prompt, lambda piece: self._emit(_prose(entity, piece)))
                 intents = await self._decoder.decode(self.world, entity, prose)
             beat = await plan(self._referee, self.world, entity, prose, template, intents)
         except ModelError as error:
             self._emit(BeatFailed(entity=entity, reason=str(error)))
-            return False
+            return error
         await self._write(beat, prompt)
         self._emit(BeatEnded(round=self.world.round, entity=entity, now=self.world.now, prose=prose))
-        return True
+        return None
+
+    def _shorter(self) -> ModelNote:
+        return shorter("actor", self._actor.model)
 
     async def _write(self, beat: Beat, prompt: Prompt | None = None) -> None:
         def committed() -> None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from engine.errors import BadOutputError, HandoffError, OthermindsError, SaveError
+from engine.errors import BadOutputError, CapReachedError, HandoffError, OthermindsError, SaveError
 from engine.events import Listener
+from engine.llm.fitting import fitted, shorter
 from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
@@ -85,19 +86,27 @@ class CompressionEngine:
         """The compressions at the start of round `world.round`: proposals side by side, commits in the fixed order of agents.
 
         A run that fails is recorded and told of; the others go on. Proposals that are left for a person are no runs yet.
+        Raises `CapReachedError` for calls that a cap forbade, once what was paid for is written.
         """
         attempts = await self._store.db.read(lambda conn: self._due(conn, world))
         limit = asyncio.Semaphore(self._concurrency)
         tasks = [asyncio.create_task(self._outcome(limit, world, attempt)) for attempt in attempts]
         runs: list[HandoffRun] = []
+        capped: CapReachedError | None = None
         try:
             for attempt, task in zip(attempts, tasks, strict=True):
-                run = await self._settle(world, attempt, await task)
-                runs += [run] if run else []
+                try:
+                    run = await self._settle(world, attempt, await task)
+                except CapReachedError as error:
+                    capped = error
+                else:
+                    runs += [run] if run else []
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        if capped is not None:
+            raise capped
         return tuple(runs)
 
     async def commit(self, world: World, proposal: Proposal) -> HandoffRun:
@@ -164,7 +173,7 @@ class CompressionEngine:
             try:
                 proposal = await self._draft(world, attempt, 0)
                 vectors = await embedded(self._embedder, [plain(chunk.content, chunk.quotes) for chunk in proposal.chunks])
-            except SaveError:
+            except (SaveError, CapReachedError):
                 raise
             except OthermindsError as error:
                 attempt.reply = clean(error.reply) if isinstance(error, BadOutputError) else attempt.reply
@@ -176,6 +185,12 @@ class CompressionEngine:
 
     async def _draft(self, world: World, attempt: _Attempt, number: int) -> Proposal:
         model = self._router.model("handoff")
+        return await fitted(
+            model, lambda: self._draft_by(model, world, attempt, number), lambda: self._emit(shorter("handoff", model))
+        )
+
+    async def _draft_by(self, model: LanguageModel, world: World, attempt: _Attempt, number: int) -> Proposal:
+        """One call over the oldest memories that it takes."""
         attempt.model = model.name
         attempt.memories, prompt, handles = _fitting(world, attempt.owner, attempt.memories, model)
         attempt.prompt, attempt.template = prompt.text, prompt.template

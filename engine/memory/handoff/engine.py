@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal
 
-from engine.errors import HandoffError, OthermindsError
+from engine.errors import CapReachedError, HandoffError, OthermindsError
 from engine.events import Listener
 from engine.llm.protocol import Embedder
 from engine.llm.router import Router
@@ -66,20 +66,27 @@ class HandoffEngine:
         """The handoffs at the start of round `world.round`: proposals side by side, commits in the fixed order of agents.
 
         A run that fails is recorded and told of; the others go on. Proposals that are left for a person are no runs yet.
-        Cancelled, it leaves no proposal behind but those that were told of.
+        Cancelled, it leaves no proposal behind but those that were told of. Raises `CapReachedError` for calls that a cap forbade, once
+        what was paid for is written.
         """
         seen = await self._proposer.look([agent.id for agent in world.agents()])
         attempts = [attempt for one in seen if (attempt := self._proposer.begin(world, one, world.round - 1))]
         limit = asyncio.Semaphore(self._policy.concurrency)
         tasks = [asyncio.create_task(self._bounded(limit, world, attempt)) for attempt in attempts]
         runs: list[HandoffRun] = []
+        capped: CapReachedError | None = None
         try:
             for attempt, task in zip(attempts, tasks, strict=True):
-                runs += await self._finish(world, attempt, await task)
+                try:
+                    runs += await self._finish(world, attempt, await task)
+                except CapReachedError as error:
+                    capped = error
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        if capped is not None:
+            raise capped
         return tuple(runs)
 
     async def _bounded(self, limit: asyncio.Semaphore, world: World, attempt: Attempt) -> Proposal | ProposalError:

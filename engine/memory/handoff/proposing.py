@@ -4,9 +4,10 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.errors import BadOutputError, HandoffError, OthermindsError, SaveError
+from engine.errors import BadOutputError, CapReachedError, HandoffError, OthermindsError, SaveError
 from engine.events import ChunkDecided, HandoffStarted, Listener
-from engine.llm.protocol import Embedder, ModelRequest
+from engine.llm.fitting import fitted, shorter
+from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.memory.embedding import TextVectors
@@ -153,7 +154,7 @@ class Proposer:
             made = TextVectors(self._embedder)
             proposal = await self._draft(world, attempt, 0, made)
             vectors = await made.of([plain(chunk.content, chunk.quotes) for chunk in proposal.chunks])
-        except SaveError:
+        except (SaveError, CapReachedError):
             raise
         except OthermindsError as error:
             if isinstance(error, BadOutputError):
@@ -214,9 +215,17 @@ class Proposer:
         )
 
     async def _ask(self, world: World, attempt: Attempt, number: int) -> Selection:
-        model = self._router.model("handoff")
+        model, candidates = self._router.model("handoff"), attempt.candidates
+        return await fitted(
+            model, lambda: self._ask_of(model, world, attempt, candidates, number), lambda: self._emit(shorter("handoff", model))
+        )
+
+    async def _ask_of(
+        self, model: LanguageModel, world: World, attempt: Attempt, candidates: Sequence[BufferEntry], number: int
+    ) -> Selection:
+        """One call over the oldest candidates that the model takes."""
         attempt.model = model.name
-        piece = first_slice(world, attempt.owner, attempt.candidates, model)
+        piece = first_slice(world, attempt.owner, candidates, model)
         attempt.candidates, attempt.whole = piece.candidates, piece.whole
         attempt.prompt, attempt.template = piece.prompt.text, piece.prompt.template
         request = ModelRequest(
