@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from engine.errors import OthermindsError
+from engine.folders import data_folder
 from tui.pace import Heard, Pacer, Refused, Rested
-from tui.saves import SaveNote, SaveShelf, home
+from tui.saves import SaveNote, SaveShelf
 
 if TYPE_CHECKING:
     from engine.events import EngineEvent
@@ -78,7 +79,7 @@ class GameHost:
     def __init__(
         self, folder: Path | None = None, games: Games | None = None, speed: float = 0.25, clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.shelf = SaveShelf(folder if folder is not None else home())
+        self.shelf = SaveShelf(folder if folder is not None else data_folder())
         self.pacer = Pacer(speed)
         self.game: Game | None = None
         self.chosen: EntityId | None = None

@@ -1,6 +1,5 @@
 """Where saves live, and the note beside each that Home can read without opening it."""
 
-import os
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,15 +34,6 @@ class SaveInfo:
     note: SaveNote
     changed: float
     """Seconds since the epoch when it was last written."""
-
-
-def home() -> Path:
-    """The folder of everything the program keeps: `OTHERMINDS_HOME`, or the user's data folder."""
-    if chosen := os.environ.get("OTHERMINDS_HOME"):
-        return Path(chosen).expanduser()
-    from platformdirs import user_data_path
-
-    return user_data_path("otherminds")
 
 
 class SaveShelf:

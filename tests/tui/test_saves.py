@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tui.saves import SaveNote, SaveShelf, home
+from engine.folders import data_folder
+from tui.saves import SaveNote, SaveShelf
 
 NOTE = SaveNote("The Inn", 12, "1 March 1247, 18:05", "bryn", "Bryn", ("Somebody came in.",))
 
@@ -65,6 +66,6 @@ def test_deleting_takes_all_files_of_one_save(tmp_path: Path) -> None:
 
 def test_the_folder_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHERMINDS_HOME", str(tmp_path))
-    assert home() == tmp_path
+    assert data_folder() == tmp_path
     monkeypatch.delenv("OTHERMINDS_HOME")
-    assert home().name == "otherminds"
+    assert data_folder().name == "otherminds"
