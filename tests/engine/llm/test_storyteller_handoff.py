@@ -180,6 +180,15 @@ def test_when_all_was_ambient_one_light_memory_stays(deeds: list[str]) -> None:
     assert not reply.chunks[0].retainInBuffer
 
 
+@pytest.mark.parametrize("words", ["_", "__ _", "_!", '"_"', "\u2026", "- -"])
+@pytest.mark.parametrize("pinned", ["none", "model"])
+@pytest.mark.parametrize("by", [OWNER, "en_sailor"])
+def test_words_without_a_letter_or_figure_are_never_quoted(words: str, pinned: Pin, by: str) -> None:
+    reply, selection, _ = remember([entry(1, "said", words, by=by, pinned=pinned)])
+    assert [chunk.quotes for chunk in reply.chunks] == [[]]
+    assert selection.notes == ()
+
+
 def test_the_same_prompt_gives_the_same_reply() -> None:
     entries = [entry(n, "said", words, by="en_sailor", to=(OWNER,), ago=300 - n) for n, words in enumerate(SPEECHES, 1)]
     assert remember(entries)[0] == remember(entries)[0]

@@ -32,7 +32,8 @@ _LIKE_REFUSALS = (
 _UNFIT = re.compile(rf"[\"\u201c\u201d]|{_NOT_THIRD}|(?<!\w)M\d+(?!\w)|{_LIKE_REFUSALS}", re.IGNORECASE)
 """What an account must not hold: it would be taken for speech, for a handle of the prompt or for a model that refuses."""
 _STATED = re.compile(r"^told (?:P\d+(?:, | and )?)+ that\b|^said that\b")
-_WORDS = re.compile(r"\w")
+_WORDS = re.compile(r"[^\W_]")
+"""A letter or a figure: what has none is no quote."""
 _WONDERED = re.compile(r"^(?:still )?wanted to know ")
 
 
