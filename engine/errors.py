@@ -3,10 +3,11 @@
 from typing import Literal, TypeAlias
 
 Trouble: TypeAlias = Literal[
-    "no_key", "unreachable", "timed_out", "rate_limited", "unknown_model", "too_long", "refused", "overloaded", "bad_request", "bad_output"
+    "no_key", "unreachable", "timed_out", "rate_limited", "unknown_model", "too_long", "refused", "overloaded", "broken_off", "bad_request",
+    "bad_output",
 ]
-"""In what way a provider failed. After `unreachable`, `timed_out`, `rate_limited` and `overloaded` another try, or another model,
-may succeed; `too_long` wants a shorter text; the rest wants a person."""
+"""In what way a provider failed. After `unreachable`, `timed_out`, `rate_limited`, `overloaded` and `broken_off` (a reply that ended in
+the middle) another try, or another model, may succeed; `too_long` wants a shorter text; the rest wants a person."""
 
 
 class OthermindsError(Exception):

@@ -75,6 +75,7 @@ _TEXTS: Final[dict[Trouble, tuple[str, str]]] = {
     "too_long": ("The text is too long for {model}", "Send less of it, give the model a larger window, or {instead}."),
     "refused": ("{model} refused the text", "Change the text, or {instead}."),
     "overloaded": ("{server} has trouble of its own", "Try again in a while, or {instead}."),
+    "broken_off": ("{model} broke off in the middle of its reply", "Try again, or {instead}."),
     "bad_request": ("{model} does not take such a call", "See whether the model is of the right kind, or {instead}."),
     "bad_output": ("{model} replied with something that cannot be used", "See whether {server} is what it should be, or {instead}."),
 }
