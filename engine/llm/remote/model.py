@@ -80,7 +80,7 @@ class RemoteModel:
         raise NotImplementedError
 
     def key_state(self) -> tuple[KeyState, tuple[str, ...]]:
-        """Whether the key is there, and the variables that may hold it. Asked without litellm: `unknown` for rare providers before `ready`."""
+        """Whether the key is there, and the variables that may hold it. `unknown` for rare providers before `ready`."""
         raise NotImplementedError
 
     def learn(self, *, structured: Structured) -> None:
