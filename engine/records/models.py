@@ -138,8 +138,13 @@ class LocalServer(Record):
     kind: Literal["ollama", "llama.cpp", "lm_studio", "vllm", "openai-compatible"]
     api_base: str
     models: tuple[str, ...]
-    """litellm's names of the models it offers, ready to be used with `api_base`."""
+    """litellm's names of the models it offers, ready to be used with `api_base`. Empty when it does not tell them without a key."""
     context_window: int | None = None
+    """None when it differs by model, or nobody knows."""
+    key_env: str | None = None
+    """The variable of the environment for its key, when it wants one."""
+    note: str = ""
+    """What else people should know of it: that it wants a key, that it is not ready."""
 
 
 class TestReport(Record):
