@@ -1,4 +1,4 @@
-"""`world.yaml` apart from its sections: name, clock, seed and policies."""
+"""`world.yaml` apart from its sections: name, clock, seed, policies and what it suggests about models."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,14 +7,16 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from engine.files.fields import Fields, mapping_of, scalar_of
+from engine.files.hints import read_hints
 from engine.files.problems import quoted
 from engine.files.references import Known
 from engine.files.times import NotATimeError, read_clock
 from engine.files.yamltree import Mapping, Scalar
 from engine.records.base import Record
+from engine.records.hints import ModelHints
 from engine.records.policies import CompressionPolicy, HandoffPolicy, Policies, RecallPolicy
 
-KEYS = ("name", "description", "clock", "seed", "policies", "places", "entities", "lore")
+KEYS = ("name", "description", "clock", "seed", "policies", "models", "prompts", "places", "entities", "lore")
 _MAX_SEED = 2**53
 _Policy = TypeVar("_Policy", bound=Record)
 
@@ -28,11 +30,12 @@ class Header:
     start: datetime
     seed: int
     policies: Policies
+    hints: ModelHints
 
     @classmethod
     def unknown(cls) -> "Header":
         """What to go on with when there is no header, so that the rest can still be checked."""
-        return cls("", "", _latest(), 0, Policies())
+        return cls("", "", _latest(), 0, Policies(), ModelHints())
 
 
 def read_header(fields: Fields, known: Known) -> Header:
@@ -44,6 +47,7 @@ def read_header(fields: Fields, known: Known) -> Header:
         start=_clock(fields, known),
         seed=fields.whole("seed", 0, _MAX_SEED, 0) or 0,
         policies=_policies(fields, known),
+        hints=read_hints(fields, known),
     )
 
 

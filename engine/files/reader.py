@@ -13,6 +13,7 @@ from engine.files.places import read_places
 from engine.files.problems import Mark, Problem, Report, quoted
 from engine.files.references import Known
 from engine.files.sources import SECTIONS, Files, gather
+from engine.files.templates import read_templates
 from engine.files.yamltree import compose
 from engine.records.authored import AuthoredWorld
 from engine.records.world import World
@@ -86,6 +87,7 @@ def _build(
     found_places, portals = read_places(places, known)
     people = read_entities(entities, header.start, known)
     found_lore = read_lore(lore, known)
+    templates = read_templates(head, files.templates, known)
     sound = not len(report)  # what is missing may be what could not be read
     if sound and not places:
         report.add(_top(files), "places", "a world needs at least one place", "write them under `places`, or in the folder places/")
@@ -93,11 +95,12 @@ def _build(
         report.add(_top(files), "entities", "nobody acts in this world", "at least one entity needs `agent: true`")
     world = World(
         slug=files.slug, name=header.name, description=header.description, seed=header.seed, now=header.start, places=found_places,
-        portals=portals, entities=people.entities,
+        portals=portals, entities=people.entities, templates=templates,
     )  # fmt: skip
     return AuthoredWorld(
         world=world,
         policies=header.policies,
+        hints=header.hints,
         lore=found_lore,
         buffer=tuple(sorted(people.buffer, key=lambda entry: entry.timestamp)),
         ledger=tuple(sorted(people.ledger, key=lambda entry: entry.timestamp)),

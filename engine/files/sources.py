@@ -14,7 +14,10 @@ MAX_WORLD_CHARACTERS = 8 * 1024 * 1024
 MAX_FILES = 2000
 SECTIONS = ("places", "entities", "lore")
 """Folders of a world, and the keys of the same name in `world.yaml`."""
+TEMPLATES = "prompts"
+"""Folder of a world with its own templates."""
 _SUFFIXES = (".yaml", ".yml")
+_TEXT = ".txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Files:
     """`world.yaml`, or None when it could not be read."""
     items: list[tuple[str, Source]] = field(default_factory=list)
     """Section and text of the files in `places/`, `entities/` and `lore/`, by name."""
+    templates: list[tuple[str, Source]] = field(default_factory=list)
+    """Name without folder, and text, of the files in `prompts/`, by name."""
     names: list[str] = field(default_factory=list)
     """All files in reading order, for sorting problems."""
     lost: bool = False
@@ -68,6 +73,7 @@ def _gather(path: Path, report: Report) -> Files:
     if folder is None:
         return Files(slug=slug, head=head, names=[shown_path(file)], lost=head is None)
     items: list[tuple[str, Source]] = []
+    templates: list[tuple[str, Source]] = []
     names, lost, total = [shown_path(file)], head is None, len(head.text) if head else 0
     other = file.with_name("world.yml")
     if file != other and other.exists():
@@ -80,15 +86,18 @@ def _gather(path: Path, report: Report) -> Files:
             lost = True
             break
         source = _read(item, folder, report)
-        lost = lost or source is None
+        lost = lost or (source is None and section != TEMPLATES)  # no template declares an id
         if source:
             total += len(source.text)
-            items.append((section, source))
+            if section == TEMPLATES:
+                templates.append((item.name, source))
+            else:
+                items.append((section, source))
         if total > MAX_WORLD_CHARACTERS:
             report.add(_top(item), "", f"the files up to this one hold more than {MAX_WORLD_CHARACTERS} characters", "leave some out")
             lost = True
             break
-    return Files(slug=slug, head=head, items=items, names=names, lost=lost)
+    return Files(slug=slug, head=head, items=items, templates=templates, names=names, lost=lost)
 
 
 def _place(path: Path) -> tuple[Path | None, Path | None, str]:
@@ -102,20 +111,25 @@ def _place(path: Path) -> tuple[Path | None, Path | None, str]:
 
 
 def _listed(folder: Path) -> Iterator[tuple[str, Path]]:
-    for section in SECTIONS:
+    for section in (*SECTIONS, TEMPLATES):
         if (folder / section).is_dir():
             for file in sorted((folder / section).iterdir(), key=lambda found: found.name):
-                if file.suffix in _SUFFIXES and not file.name.startswith("."):
+                if file.suffix in _read_in(section) and not file.name.startswith("."):
                     yield section, file
+
+
+def _read_in(section: str) -> tuple[str, ...]:
+    """Endings of the files that are read in a folder of this name."""
+    return (_TEXT,) if section == TEMPLATES else _SUFFIXES
 
 
 def _strangers(folder: Path, report: Report) -> bool:
     """Whether there are folders that look like misspelt sections; they are reported: their files would be silently left out."""
     found = False
     for child in sorted(folder.iterdir()):
-        if child.is_dir() and child.name not in SECTIONS and not child.name.startswith("."):
-            names = near(child.name, SECTIONS)
-            if names and any(file.suffix in _SUFFIXES for file in child.iterdir()):
+        if child.is_dir() and child.name not in (*SECTIONS, TEMPLATES) and not child.name.startswith("."):
+            names = near(child.name, (*SECTIONS, TEMPLATES))
+            if names and any(file.suffix in _read_in(names[0]) for file in child.iterdir()):
                 report.add(_top(child), "", f"no folder {quoted(child.name)} belongs to a world, its files are not read", meant(names))
                 found = True
     return found

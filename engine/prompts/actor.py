@@ -8,11 +8,12 @@ from engine.mind.voice import grouped, mentioned, remembered, told_event, told_m
 from engine.prompts.budget import fit
 from engine.prompts.receipts import as_sent
 from engine.prompts.scene import Scene, identity, intentions, moment, perceived
-from engine.prompts.templates import Template, load
+from engine.prompts.templates import load
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.policies import RecallPolicy
 from engine.records.prompts import Cut, KnownThing, Message, Prompt, PromptReport, Recollection, Section, heading
+from engine.records.templates import Template
 from engine.records.world import World
 
 ANSWER_TOKENS = 400
@@ -44,7 +45,7 @@ def build(
     short, the newest before older ones; whatever does not fit is cut whole and named in the report (DESIGN 11).
     """
     also = {viewer, *(i for e in entries for i in mentioned(e)), *(i for m in recalled.entries for i in remembered(m))}
-    template, scene = load("actor"), Scene(world, viewer, also)
+    template, scene = load("actor", world), Scene(world, viewer, also)
     preamble, manner_text, question = template.parts
     manner = Section(key="manner", title="How you act", text=manner_text)
     fixed = [identity(scene), manner, moment(scene), perceived(scene), intentions(scene)]

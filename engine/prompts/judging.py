@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from engine.mind.handles import Handles
 from engine.mind.whereabouts import where
 from engine.prompts.scene import Scene
-from engine.prompts.templates import Template, load
+from engine.prompts.templates import load
 from engine.records.base import EntityId
 from engine.records.intents import Intent
 from engine.records.prompts import Message, Prompt, PromptReport, Section, Task, heading
+from engine.records.templates import Template
 from engine.records.world import World
 
 _REPORT = PromptReport(context_window=0, reserved=0, tokens=0)
@@ -29,7 +30,7 @@ def decode_prompt(world: World, actor: EntityId, prose: str) -> tuple[Prompt, Ha
         Section(key="ways", title="Ways", text="\n".join(ways)),
         Section(key="prose", title="Prose", text=prose),
     ]
-    return _prompt("decode", actor, load("decode"), sections), handles
+    return _prompt("decode", actor, load("decode", world), sections), handles
 
 
 def referee_prompt(world: World, intent: Intent) -> tuple[Prompt, Handles]:
@@ -50,7 +51,7 @@ def referee_prompt(world: World, intent: Intent) -> tuple[Prompt, Handles]:
         Section(key="ways", title="Ways", text="\n".join(ways)),
         Section(key="action", title="Action", text=f"{deed}\nProse: {intent.text}"),
     ]
-    return _prompt("referee", intent.actor, load("referee"), sections), handles
+    return _prompt("referee", intent.actor, load("referee", world), sections), handles
 
 
 def _own_name(scene: Scene) -> str:

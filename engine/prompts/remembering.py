@@ -8,6 +8,7 @@ from engine.mind.handles import Handles
 from engine.prompts.templates import load
 from engine.records.base import EntityId
 from engine.records.prompts import Message, Prompt, PromptReport, Section, heading
+from engine.records.templates import Kind
 from engine.records.world import World
 
 
@@ -21,7 +22,7 @@ class Window(NamedTuple):
 
 
 def call(
-    world: World, owner: EntityId, template: str, people: Sequence[EntityId], alone: str, window: Window,
+    world: World, owner: EntityId, template: Kind, people: Sequence[EntityId], alone: str, window: Window,
     judged: Callable[[Handles, Mapping[EntityId, str]], Section],
 ) -> tuple[Prompt, Handles]:
     """A whole prompt of task `handoff` by a template, and the handles its reply will use. Pure.
@@ -29,7 +30,7 @@ def call(
     `people` begin with the owner; the others are named as it calls them, or `alone` says that there are none. `judged` makes the
     section that the call is about, from the handles and each person's.
     """
-    form, handles = load(template), Handles()
+    form, handles = load(template, world), Handles()
     names = names_for(world, owner, [entity for entity in people if entity != owner])
     told = {entity: handles.of(entity) for entity in people}
     sections = [

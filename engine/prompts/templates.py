@@ -1,29 +1,23 @@
-"""Prompt templates: text files with a version in their name, `actor.1.txt`."""
+"""Prompt templates: text files with a version in their name, `actor.1.txt`, and those that a world has of its own."""
 
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Final
 
-from engine.records.base import Record
-from engine.records.prompts import Task
+from engine.records.templates import Kind, Template, parts_of
+from engine.records.world import World
 
-Kind = Task | Literal["compress"]
-"""What a template is for: a task, or a second use of one. Compression is a call of task `handoff` with words of its own."""
-
-_CURRENT: dict[Kind, int] = {"actor": 1, "decode": 1, "referee": 1, "handoff": 1, "compress": 1}
+_CURRENT: Final[dict[Kind, int]] = {"actor": 1, "decode": 1, "referee": 1, "handoff": 1, "compress": 1}
 
 
-class Template(Record):
-    """The fixed words of a prompt. Parts of one file are divided by lines of `---`."""
-
-    name: str
-    """What it is for and its version: `actor.1`. Runs record it."""
-    parts: tuple[str, ...]
+def load(kind: Kind, world: World) -> Template:
+    """The template in use in a world: its own, or the one built in."""
+    return world.templates.get(kind) or built_in(kind)
 
 
 @cache
-def load(task: Kind) -> Template:
-    """The template in use for `task`. Raises KeyError for a task that has none."""
-    name = f"{task}.{_CURRENT[task]}"
+def built_in(kind: Kind) -> Template:
+    """The template of this name that comes with the program."""
+    name = f"{kind}.{_CURRENT[kind]}"
     text = resources.files("engine.prompts").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
-    return Template(name=name, parts=tuple(part.strip() for part in text.split("\n---\n")))
+    return Template(name=name, parts=parts_of(text))

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from engine.records.base import Record
+from engine.records.hints import ModelHints
 from engine.records.memory import NewBufferEntry, NewLedgerEntry
 from engine.records.policies import Policies
 from engine.records.world import World
@@ -30,6 +31,7 @@ class AuthoredWorld(Record):
 
     world: World
     policies: Policies = Policies()
+    hints: ModelHints = ModelHints()
     lore: tuple[LoreItem, ...] = ()
     buffer: tuple[NewBufferEntry, ...] = ()
     """Backstory in working memory, in order of time."""

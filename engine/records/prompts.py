@@ -126,12 +126,17 @@ def heading(title: str) -> str:
     return f"=== {title.upper()} ==="
 
 
+def is_heading(line: str) -> bool:
+    """Whether a line opens a section."""
+    return line.startswith("=== ") and line.endswith(" ===") and len(line) > 8
+
+
 def split_sections(text: str) -> dict[str, str]:
     """Bodies of a rendered prompt by upper-case title; text before the first heading is under the empty key."""
     found: dict[str, list[str]] = {"": []}
     title = ""
     for line in text.splitlines():
-        if line.startswith("=== ") and line.endswith(" ===") and len(line) > 8:
+        if is_heading(line):
             title = line[4:-4]
             found.setdefault(title, [])
         else:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from engine.records.base import EntityId, PlaceId, PortalId, Record
+from engine.records.templates import Kind, Template
 
 PortalState = Literal["open", "closed", "locked"]
 
@@ -114,6 +115,8 @@ class World(Record):
     places: Mapping[PlaceId, Place]
     portals: Mapping[PortalId, Portal]
     entities: Mapping[EntityId, Entity]
+    templates: Mapping[Kind, Template] = Field(default_factory=dict)
+    """Words of prompts that this world has in place of those built in. They never change in a running world."""
 
     def agents(self) -> list[Entity]:
         """All agents in their fixed order of acting."""

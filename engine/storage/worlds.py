@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TypeVar
 
+from pydantic import TypeAdapter
+
 from engine.errors import SaveError
 from engine.records.authored import AuthoredWorld, LoreItem
+from engine.records.hints import ModelHints
 from engine.records.memory import NewAliasChange
 from engine.records.policies import Policies
+from engine.records.templates import PARTS, Kind, Template
 from engine.records.tokens import substitute
 from engine.records.world import Entity, Place, Portal, World
 from engine.storage.aliases import AliasRepository
@@ -28,6 +32,7 @@ from engine.storage.rows import (
 _SET = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _META = "SELECT key, value FROM meta"
 _POLICIES = "SELECT value FROM meta WHERE key = 'policies'"
+_HINTS = "SELECT value FROM meta WHERE key = 'hints'"
 
 _PLACES = "SELECT id, name, description, attributes_json, position_json FROM places ORDER BY seq"
 _PUT_PLACE = """
@@ -61,6 +66,8 @@ ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, place_id = excluded.place
 _ADD_LORE = "INSERT INTO lore (id, text, keys_json, constant, scope, holders_json) VALUES (?, ?, ?, ?, ?, ?)"
 _LORE = "SELECT id, text, keys_json, constant, scope, holders_json FROM lore ORDER BY seq"
 
+_TEMPLATES = TypeAdapter(dict[str, Template])
+
 R = TypeVar("R")
 
 _MARKED = re.compile("\0(?:['\u2019]s\\b)?")
@@ -77,6 +84,7 @@ class WorldRepository:
         world = authored.world
         conn.execute("INSERT INTO meta (key, value) VALUES ('slug', ?)", (world.slug,))
         conn.executemany(_SET, [*_meta_of(world).items(), ("policies", authored.policies.model_dump_json())])
+        conn.executemany(_SET, _chosen(authored))
         conn.executemany(_PUT_PLACE, map(_place_row, world.places.values()))
         conn.executemany(_PUT_OBJECT, map(_object_row, world.entities.values()))
         conn.executemany(_PUT_PORTAL, map(_portal_row, world.portals.values()))
@@ -140,6 +148,7 @@ class WorldRepository:
                 )
                 for key, agent, place, holder, order, factions, goals, habits, voice, attributes, aliases in conn.execute(_OBJECTS)
             },
+            templates=_templates(meta.get("templates")),
         )
 
     def update(self, conn: sqlite3.Connection, before: World, after: World) -> None:
@@ -160,6 +169,11 @@ class WorldRepository:
     def set_policies(self, conn: sqlite3.Connection, policies: Policies) -> None:
         """Put other policies into force."""
         conn.execute(_SET, ("policies", policies.model_dump_json()))
+
+    def hints(self, conn: sqlite3.Connection) -> ModelHints:
+        """What the world suggests about models."""
+        rows = conn.execute(_HINTS).fetchall()
+        return ModelHints.model_validate_json(rows[0][0]) if rows else ModelHints()
 
     def lore(self, conn: sqlite3.Connection) -> tuple[LoreItem, ...]:
         """All authored knowledge, in the order it was authored."""
@@ -196,6 +210,22 @@ def _update(
         conn.executemany(put, changed)
     if gone := before.keys() - after.keys():
         conn.executemany(f"DELETE FROM {table} WHERE id = ?", [(key,) for key in sorted(gone)])
+
+
+def _chosen(authored: AuthoredWorld) -> list[tuple[str, str]]:
+    """Rows for what few worlds have; those without are as saves of earlier versions are."""
+    rows = []
+    if authored.world.templates:
+        rows.append(("templates", _TEMPLATES.dump_json(dict(sorted(authored.world.templates.items()))).decode()))
+    if authored.hints != ModelHints():
+        rows.append(("hints", authored.hints.model_dump_json()))
+    return rows
+
+
+def _templates(text: str | None) -> dict[Kind, Template]:
+    """A world's own templates, without those that this version has no use for in the form they have."""
+    found = _TEMPLATES.validate_json(text) if text else {}
+    return {kind: found[kind] for kind, parts in PARTS.items() if kind in found and len(found[kind].parts) == len(parts)}
 
 
 def _meta_of(world: World) -> dict[str, str]:

@@ -33,8 +33,8 @@ class Decoder:
         """The intents of `prose`, in order, at least one. Raises `ModelError`."""
         prompt, handles = decode_prompt(world, actor, prose)
         request = ModelRequest(
-            task="decode", entity=actor, round=world.round, seed=world.seed, messages=prompt.messages, response=DecodeReply,
-            max_tokens=700,
+            task="decode", entity=actor, round=world.round, seed=world.seed, template=prompt.template, messages=prompt.messages,
+            response=DecodeReply, max_tokens=700,
         )
         reply, completion = await ask(self._router.model("decode"), request, DecodeReply)
         names = known_names(world, actor)

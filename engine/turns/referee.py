@@ -66,8 +66,8 @@ class Referee:
     async def _ask(self, world: World, intent: Intent) -> Verdict:
         prompt, handles = referee_prompt(world, intent)
         request = ModelRequest(
-            task="referee", entity=intent.actor, round=world.round, seed=world.seed, messages=prompt.messages, response=RefereeReply,
-            max_tokens=300,
+            task="referee", entity=intent.actor, round=world.round, seed=world.seed, template=prompt.template,
+            messages=prompt.messages, response=RefereeReply, max_tokens=300,
         )
         reply, _ = await ask(self._router.model("referee"), request, RefereeReply)
         reason = handles.tokens(clean(reply.reason)[:200]).strip()

@@ -196,7 +196,7 @@ class CompressionEngine:
         attempt.prompt, attempt.template = prompt.text, prompt.template
         request = ModelRequest(
             task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
-            messages=prompt.messages, max_tokens=prompt.report.reserved,
+            template=prompt.template, messages=prompt.messages, max_tokens=prompt.report.reserved,
         )
         reply, completion = await ask(model, request, CompressReply)
         attempt.reply, attempt.model = clean(completion.text), completion.model

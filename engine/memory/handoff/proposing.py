@@ -230,7 +230,7 @@ class Proposer:
         attempt.prompt, attempt.template = piece.prompt.text, piece.prompt.template
         request = ModelRequest(
             task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
-            messages=piece.prompt.messages, max_tokens=piece.prompt.report.reserved,
+            template=piece.prompt.template, messages=piece.prompt.messages, max_tokens=piece.prompt.report.reserved,
         )
         reply, completion = await ask(model, request, HandoffReply)
         attempt.reply, attempt.model = clean(completion.text), completion.model

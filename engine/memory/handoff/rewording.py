@@ -43,7 +43,7 @@ def _content(world: World, owner: EntityId, chunk: Chunk, text: str, said: Said)
     except CommandError as error:
         raise HandoffError(str(error)) from error
     everybody = world.entities.keys()
-    ground = Ground(world, owner, Handles(), {}, everybody, load("handoff").parts[0], heard=words)
+    ground = Ground(world, owner, Handles(), {}, everybody, load("handoff", world).parts[0], heard=words)
     found = checked(words, ground, said.also([*chunk.quotes, *quoted_in(chunk.content)]))
     if found.unsaid:
         raise HandoffError(
