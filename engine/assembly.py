@@ -5,8 +5,10 @@ import time
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, HandoffCommitted, Listener
+from engine.llm.caps import Caps
 from engine.llm.embedders import open_embedder_or_stand_in
 from engine.llm.meter import Meter
+from engine.llm.metered import Metered
 from engine.llm.observed import CallSink, Observed
 from engine.llm.protocol import Embedder, LanguageModel
 from engine.llm.router import Router
@@ -17,7 +19,7 @@ from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
 from engine.records.policies import Policies
 from engine.records.world import World
-from engine.settings import load_settings
+from engine.settings import CapSettings, load_settings
 from engine.storage.store import Store
 from engine.turns.actor import Actor
 from engine.turns.decoder import Decoder
@@ -37,7 +39,7 @@ class Parts:
         self.store, self.policies, self.embedder = store, policies, embedder
         self.meter = Meter()
         self.listeners: list[Listener] = [listener] if listener else []
-        model: LanguageModel = Observed(Storyteller(), self.meter)
+        model: LanguageModel = Metered(Storyteller(), self.meter, Caps(CapSettings(), self.meter))
         self.router = Router(Observed(model, sink) if sink else model)
         self.recall = RecallEngine(store, embedder, policies)
         self.handoff = HandoffEngine(store, self.router, embedder, policies, self.emit, time.perf_counter)

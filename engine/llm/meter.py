@@ -1,48 +1,93 @@
-"""Counts of model calls and tokens."""
+"""Adds up the calls of a run, and reckons from them what the next round may take."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import Final
 
-from pydantic import Field
-
-from engine.llm.protocol import Completion, ModelRequest
-from engine.records.base import Record
+from engine.llm.forecasting import NOTHING, Forecasting
+from engine.records.base import EntityId
+from engine.records.models import Call, CapState, Forecast, Spent
 from engine.records.prompts import Task
 
-
-class Spent(Record):
-    """What calls have taken so far."""
-
-    calls: int = Field(default=0, ge=0)
-    prompt_tokens: int = Field(default=0, ge=0)
-    reply_tokens: int = Field(default=0, ge=0)
-
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(
-            calls=self.calls + other.calls,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            reply_tokens=self.reply_tokens + other.reply_tokens,
-        )
+_KEPT_ROUNDS: Final = 500
+"""Rounds that are told apart; what came before them is one sum."""
 
 
 class Meter:
-    """Adds up calls by task. An instance is a sink for `Observed`."""
+    """Adds up calls, in all and by what they were for. Its memory is bounded however long a run lasts.
+
+    A call is counted when it has ended, also when it failed or was stopped on the way.
+    """
 
     def __init__(self) -> None:
-        self._spent: dict[Task, Spent] = {}
+        self._total = self._earlier = NOTHING
+        self._by_task: dict[Task, Spent] = {}
+        self._by_entity: dict[EntityId, Spent] = {}
+        self._by_round: dict[int, Spent] = {}
+        self._by_model: dict[str, Spent] = {}
+        self._forecasting = Forecasting()
+        self._sinks: list[Callable[[Call], None]] = []
 
-    def __call__(self, request: ModelRequest, completion: Completion) -> None:
-        """Count one finished call."""
-        usage = completion.usage
-        one = Spent(calls=1, prompt_tokens=usage.prompt_tokens, reply_tokens=usage.reply_tokens)
-        self._spent[request.task] = self._spent.get(request.task, Spent()) + one
+    def listen(self, sink: Callable[[Call], None]) -> None:
+        """Tell `sink` of every call from now on, after it was counted. It must be quick and must not raise."""
+        self._sinks.append(sink)
+
+    def add(self, call: Call) -> None:
+        """Count a call that has ended."""
+        spent = Spent.of(call)
+        self._total += spent
+        self._by_task[call.task] = self._by_task.get(call.task, NOTHING) + spent
+        self._by_entity[call.entity] = self._by_entity.get(call.entity, NOTHING) + spent
+        self._by_model[call.model] = self._by_model.get(call.model, NOTHING) + spent
+        self._by_round[call.round] = self._by_round.pop(call.round, NOTHING) + spent  # the one played last stands last
+        while len(self._by_round) > _KEPT_ROUNDS:
+            self._earlier += self._by_round.pop(next(iter(self._by_round)))
+        self._forecasting.add(call)
+        for sink in self._sinks:
+            sink(call)
+
+    @property
+    def total(self) -> Spent:
+        """All calls together."""
+        return self._total
 
     @property
     def by_task(self) -> Mapping[Task, Spent]:
         """What each task has taken; tasks never called are missing."""
-        return MappingProxyType(self._spent)
+        return MappingProxyType(self._by_task)
 
     @property
-    def total(self) -> Spent:
-        """All tasks together."""
-        return sum(self._spent.values(), Spent())
+    def by_entity(self) -> Mapping[EntityId, Spent]:
+        """What was taken on behalf of each entity."""
+        return MappingProxyType(self._by_entity)
+
+    @property
+    def by_model(self) -> Mapping[str, Spent]:
+        """What each model has taken, by litellm's name of it or `storyteller`."""
+        return MappingProxyType(self._by_model)
+
+    @property
+    def by_round(self) -> Mapping[int, Spent]:
+        """What each of the 500 rounds called in last has taken, by its number."""
+        return MappingProxyType(self._by_round)
+
+    @property
+    def earlier(self) -> Spent:
+        """What the rounds have taken that `by_round` no longer tells apart."""
+        return self._earlier
+
+    def models_changed(self) -> None:
+        """Other models answer from now on: forecasts begin anew."""
+        self._forecasting.clear()
+
+    def forecast(
+        self, beats: int, handoffs: int, *, beat: Spent = NOTHING, handoff: Spent = NOTHING, guess: str = "",
+        outside: bool = True, caps: Iterable[CapState] = (),
+    ) -> Forecast:
+        """What the next round may take, with so many beats and handoffs due, going by the last five rounds that had any.
+
+        `beat` and `handoff` are what one of each is guessed to take, where none was seen yet with the present models, and `guess`
+        says in words from what (`3 prompts of now`); `outside` is whether providers and servers answer in it, whose tokens count by
+        day. `caps` are looked at for the one that would be passed.
+        """
+        return self._forecasting.next_round(beats, handoffs, beat=beat, handoff=handoff, guess=guess, outside=outside, caps=caps)

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ModelError
-from engine.llm.meter import Meter
 from engine.llm.observed import Observed
 from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest
 from engine.llm.router import Router
@@ -57,17 +56,6 @@ async def test_a_failed_or_abandoned_call_is_not_reported() -> None:
     with pytest.raises(asyncio.CancelledError):
         await hanging
     assert seen == []
-
-
-async def test_the_meter_adds_up_by_task() -> None:
-    meter = Meter()
-    model = Observed(Scripted(["one two", "three", "four"]), meter)
-    for task in ("actor", "actor", "handoff"):
-        await model.complete(ask_for(task))
-    assert meter.by_task["actor"].calls == 2
-    assert meter.by_task["handoff"].prompt_tokens == 4
-    assert meter.total.calls == 3
-    assert "decode" not in meter.by_task
 
 
 async def test_a_script_that_runs_out_says_so() -> None:

@@ -1,0 +1,152 @@
+"""A model whose calls are held against the caps before they are made, timed, and counted when they have ended."""
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Final, Protocol
+
+from pydantic import BaseModel
+
+from engine.errors import OthermindsError, ProviderError
+from engine.events import ModelNote
+from engine.llm.caps import Caps
+from engine.llm.gates import Gate
+from engine.llm.meter import Meter
+from engine.llm.observed import Wrapped
+from engine.llm.policy import COURSES
+from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest, Usage
+from engine.llm.usage_log import UsageLog
+from engine.records.models import Call
+
+_MARGIN: Final = 1.25
+"""A count of tokens may be a fifth too low."""
+_AROUND_A_MESSAGE: Final = 16
+"""Tokens that a chat template puts around one."""
+
+
+class Outside(Protocol):
+    """What is asked of a model behind a provider or a server besides replies."""
+
+    @property
+    def thinking(self) -> int:
+        """Tokens it may take beyond the reply's own."""
+        ...
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """US dollars; None when the price is unknown."""
+        ...
+
+    async def ready(self) -> None:
+        """Find out what can be known before the first call. Never fails."""
+        ...
+
+
+class Metered(Wrapped):
+    """Counts every call that reached the model, whatever became of it: one that failed or was stopped by what had been sent and heard.
+
+    A call waits its turn at the gate, reserves the most it may take, and is made only then. What is reckoned beforehand is corrected
+    by what the provider counted in earlier calls.
+    """
+
+    def __init__(
+        self, inner: LanguageModel, meter: Meter, caps: Caps, *, outside: Outside | None = None, gate: Gate | None = None,
+        usage_log: UsageLog | None = None, tell: Callable[[ModelNote], None] = lambda note: None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """`outside` is the model itself when it is behind a provider or a server: then its calls are logged and count by day. None is for
+        one that runs in this process and costs nothing. `clock` counts seconds."""
+        super().__init__(inner)
+        self._meter, self._caps, self._log = meter, caps, usage_log if outside is not None else None
+        self._outside, self._gate, self._tell, self._clock = outside, gate, tell, clock
+        self._preparing, self._prepared = asyncio.Lock(), outside is None
+        self._shapes: dict[type[BaseModel], int] = {}
+        self._heavier, self._beyond = 1.0, 0
+
+    async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+        """The reply, counted before it is returned. Raises `ModelError`; `CapReachedError` when the call was not made."""
+        async with self._gate or nullcontext():
+            await self._prepare()
+            most = self._most(request)
+            reservation = self._caps.reserve(
+                request.task, most.prompt_tokens + most.reply_tokens, self._cost_of(most), model=self.name,
+                by_day=self._outside is not None,
+            )
+            pieces: list[str] = []
+
+            def hear(piece: str | None) -> None:
+                pieces.append(piece or "")
+                if heard is not None:
+                    heard(piece)
+
+            began = self._clock()
+            try:
+                completion = await self._inner.complete(request, hear if self._outside is not None or heard is not None else None)
+            except (OthermindsError, asyncio.CancelledError) as error:
+                if pieces or _reached(error):
+                    self._count(request, self._guessed(request, "".join(pieces)), None, self._clock() - began, _why(error))
+                raise
+            finally:
+                reservation.release()
+            self._learn(request, completion.usage)
+            self._count(request, completion.usage, completion.cost, self._clock() - began)
+            return completion
+
+    async def _prepare(self) -> None:
+        async with self._preparing:
+            if self._outside is not None and not self._prepared:
+                await self._outside.ready()
+                self._prepared = True
+
+    def _most(self, request: ModelRequest) -> Usage:
+        """What a call may take at most."""
+        prompt, reply = self._sure(request)
+        return Usage(prompt_tokens=math.ceil(self._heavier * prompt), reply_tokens=reply + self._beyond, estimated=True)
+
+    def _sure(self, request: ModelRequest) -> tuple[int, int]:
+        """Tokens that prompt and reply take at most, as far as can be known before any call."""
+        prompt = self._sent(request)
+        if self._outside is None:
+            return prompt, request.max_tokens
+        return math.ceil(_MARGIN * prompt) + _AROUND_A_MESSAGE * len(request.messages), request.max_tokens + self._outside.thinking
+
+    def _sent(self, request: ModelRequest) -> int:
+        """Tokens of the prompt. Providers count a schema as part of it, wherever it is sent."""
+        shape = 0
+        if self._outside is not None and request.response is not None:
+            shape = self._shapes.get(request.response, 0) or self.count_tokens(json.dumps(request.response.model_json_schema()))
+            self._shapes[request.response] = shape
+        return self.count_tokens(request.text) + shape
+
+    def _learn(self, request: ModelRequest, usage: Usage) -> None:
+        """What was counted beyond what was sure is reckoned with from now on."""
+        prompt, reply = self._sure(request)
+        self._heavier = max(self._heavier, usage.prompt_tokens / max(1, prompt))
+        self._beyond = max(self._beyond, usage.reply_tokens - reply)
+
+    def _cost_of(self, usage: Usage) -> float | None:
+        return self._outside.cost_of(usage) if self._outside is not None else 0.0
+
+    def _guessed(self, request: ModelRequest, heard: str) -> Usage:
+        return Usage(prompt_tokens=self._sent(request), reply_tokens=self.count_tokens(heard), estimated=True)
+
+    def _count(self, request: ModelRequest, usage: Usage, cost: float | None, seconds: float, failed: str = "") -> None:
+        cost = cost if cost is not None else self._cost_of(usage)
+        call = Call(
+            task=request.task, entity=request.entity, round=request.round, model=self.name, prompt_tokens=usage.prompt_tokens,
+            reply_tokens=usage.reply_tokens, estimated=usage.estimated, cost=cost, seconds=max(0.0, seconds), failed=failed,
+        )
+        self._meter.add(call)
+        if self._log is not None and (note := self._log.add(call)):
+            self._tell(ModelNote(task=request.task, model=self.name, text=note))
+
+
+def _reached(error: BaseException) -> bool:
+    """Whether the model may have read the prompt."""
+    return COURSES[error.trouble].reached if isinstance(error, ProviderError) else isinstance(error, asyncio.CancelledError)
+
+
+def _why(error: BaseException) -> str:
+    return str(error.args[0]) if isinstance(error, OthermindsError) else "stopped"
