@@ -31,7 +31,14 @@ class WorldFileError(OthermindsError):
 
 
 class SettingsError(OthermindsError):
-    """`settings.toml` or a setting in the environment cannot be used. The text names the file, the key and the fault."""
+    """`settings.toml` or a setting in the environment cannot be used. The text names the file, the key and the fault.
+
+    `faults` lists all that was found, each by itself, where the settings could be read at all.
+    """
+
+    def __init__(self, message: str, advice: str = "", faults: tuple[str, ...] = ()) -> None:
+        super().__init__(message, advice)
+        self.faults = faults
 
 
 class SaveError(OthermindsError):

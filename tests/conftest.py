@@ -4,10 +4,12 @@ import os
 
 import pytest
 
+from engine.settings.environment import VARIABLES
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests, and the processes that they start, find an empty config folder and no embedder named in the environment."""
+    """Tests, and the processes that they start, find an empty config folder and nothing set by the environment."""
     os.environ["OTHERMINDS_CONFIG"] = str(tmp_path_factory.mktemp("config"))
-    for name in ("OTHERMINDS_EMBED", "OTHERMINDS_EMBED_FILE"):
+    for name in VARIABLES:
         os.environ.pop(name, None)

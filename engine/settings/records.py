@@ -3,13 +3,14 @@
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from engine.records.base import Record
 from engine.records.models import Structured
 from engine.records.prompts import Task
+from engine.settings.names import address, plain_name, variable
 
 STORYTELLER: Final = "storyteller"
 """Name of the model that is built in."""
@@ -18,16 +19,28 @@ FOLDER: Final = "folder"
 BUILT_IN: Final = ("hash768", "minilm")
 """Embedders that run in this process. Any other name is looked up by litellm."""
 
-class EmbedSettings(Record):
+Name = Annotated[str, Field(strict=True, min_length=1, max_length=200), AfterValidator(plain_name)]
+Address = Annotated[str, Field(strict=True, max_length=2000), AfterValidator(address)]
+Tokens = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000_000)]
+Dollars = Annotated[float, Field(strict=True, gt=0, le=1_000_000_000)]
+
+
+class Part(Record):
+    """A table of the settings. TOML's `inf` and `nan` are no numbers here."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+
+class EmbedSettings(Part):
     """Which embedder makes vectors: in the file a name alone (`embed = "minilm"`) or a table (`[models.embed]`)."""
 
-    model: str = Field(default="hash768", min_length=1, strict=True)
+    model: Name = "hash768"
     """`hash768`, `minilm`, or what litellm calls a model: `openai/text-embedding-3-small`, `ollama/nomic-embed-text`."""
     file: Path | None = None
     """An ONNX graph to use instead of the one in the extra `embed`; minilm only. Relative to the settings file."""
     dim: int | None = Field(default=None, strict=True, ge=1, le=65_536)
     """Length of the vectors of a model behind a provider, where known: saves asking it."""
-    api_base: str | None = Field(default=None, min_length=1, strict=True)
+    api_base: Address | None = None
     """Address of a server, for a model behind a provider: `http://localhost:8080/v1`."""
     timeout: float = Field(default=60.0, strict=True, gt=0, le=3600)
     """Seconds that one call to a provider may take."""
@@ -46,17 +59,17 @@ class EmbedSettings(Record):
     @field_validator("model", mode="after")
     @classmethod
     def _no_misspelling(cls, value: str) -> str:
-        name = value.strip()
-        near = difflib.get_close_matches(name.lower(), BUILT_IN, n=1, cutoff=0.7)
-        if near and name not in BUILT_IN and "/" not in name:
-            raise ValueError(f"no embedder is called `{name}`; did you mean `{near[0]}`?")
-        return name
+        near = difflib.get_close_matches(value.lower(), BUILT_IN, n=1, cutoff=0.7)
+        if near and value not in BUILT_IN and "/" not in value:
+            raise ValueError(f"no embedder is called `{value}`; did you mean `{near[0]}`?")
+        return value
 
     @field_validator("file", mode="after")
     @classmethod
     def _from_where_it_is_written(cls, value: Path | None, info: ValidationInfo) -> Path | None:
         if value is None:
             return None
+        plain_name(str(value))
         folder = (info.context or {}).get(FOLDER, Path())
         try:
             return Path(folder, value.expanduser())
@@ -73,14 +86,14 @@ class EmbedSettings(Record):
         return self
 
 
-class EndpointSettings(Record):
+class EndpointSettings(Part):
     """One model with the facts about it: a table `[endpoint.NAME]`. All of it has defaults that suit most models."""
 
-    model: str = Field(default="", strict=True)
+    model: Annotated[str, Field(strict=True, max_length=200), AfterValidator(plain_name)] = ""
     """litellm's name of it: `openai/gpt-5-mini`, `ollama_chat/llama3.2`. The table's own name when left out."""
-    api_base: str | None = Field(default=None, min_length=1, strict=True)
+    api_base: Address | None = None
     """Address of a server of one's own: `http://127.0.0.1:8080/v1`."""
-    key_env: str | None = Field(default=None, min_length=1, strict=True, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    key_env: Annotated[str, Field(strict=True), AfterValidator(variable)] | None = None
     """The variable of the environment that holds the key, when it is not the provider's own."""
     context_window: int | None = Field(default=None, strict=True, ge=512, le=100_000_000)
     """Tokens that prompt and reply may fill together, where neither the server nor the price list knows, or less is wanted."""
@@ -93,17 +106,20 @@ class EndpointSettings(Record):
     temperature: float | None = Field(default=None, strict=True, ge=0, le=2)
     timeout: float = Field(default=60.0, strict=True, gt=0, le=3600)
     """Seconds that it may be silent."""
-    input_price: float | None = Field(default=None, strict=True, ge=0)
-    """US dollars per million tokens of prompts, where the price list is silent or wrong."""
-    output_price: float | None = Field(default=None, strict=True, ge=0)
+    input_price: float | None = Field(default=None, strict=True, ge=0, le=1_000_000)
+    """US dollars per million tokens of prompts, where the price list is silent or wrong. Goes with `output_price`."""
+    output_price: float | None = Field(default=None, strict=True, ge=0, le=1_000_000)
 
 
-class TaskSettings(Record):
-    """Who answers a task: in the file a name alone, a list of names in order of preference, or a table."""
+class TaskSettings(Part):
+    """Who answers a task: in the file a name alone, a list of names in order of preference, or a table.
 
-    model: str = Field(default=STORYTELLER, min_length=1, strict=True)
+    A table that names no model changes only what it says: the rest is the default's.
+    """
+
+    model: Name = STORYTELLER
     """`storyteller`, the name of an `[endpoint.NAME]`, or what litellm calls a model."""
-    fallbacks: tuple[str, ...] = ()
+    fallbacks: tuple[Name, ...] = ()
     """Who is asked, in this order, when the one before is away, overloaded or silent."""
     temperature: float | None = Field(default=None, strict=True, ge=0, le=2)
     timeout: float | None = Field(default=None, strict=True, gt=0, le=3600)
@@ -113,12 +129,19 @@ class TaskSettings(Record):
     def _a_name_or_names(cls, value: object) -> object:
         if isinstance(value, str):
             return {"model": value}
-        if isinstance(value, list | tuple) and value:
+        if isinstance(value, list | tuple):
+            if not value:
+                raise ValueError("must name a model")
             return {"model": value[0], "fallbacks": tuple(value[1:])}
         return value
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The model and its fallbacks, in the order in which they are asked."""
+        return (self.model, *self.fallbacks)
 
-class ModelSettings(Record):
+
+class ModelSettings(Part):
     """Which model does what: `[models]`, a line per task. A task without a line goes to the default."""
 
     default: TaskSettings = TaskSettings()
@@ -136,31 +159,37 @@ class ModelSettings(Record):
     embed: EmbedSettings = EmbedSettings()
 
     def of(self, task: Task) -> TaskSettings | None:
-        """What is set for a task itself. None for `embed`, which is another matter."""
+        """What is set for a task itself, filled up by the default's where it names no model. None for `embed`, which is another matter."""
         found = getattr(self, "validate_" if task == "validate" else task)
-        return found if isinstance(found, TaskSettings) else None
+        if not isinstance(found, TaskSettings) or "model" in found.model_fields_set:
+            return found if isinstance(found, TaskSettings) else None
+        return self.default.model_copy(update={name: getattr(found, name) for name in found.model_fields_set})
+
+    def answering(self, task: Task) -> TaskSettings:
+        """Who answers a task, be it set for itself or for all."""
+        return self.of(task) or self.default
 
 
-class ProviderSettings(Record):
+class ProviderSettings(Part):
     """What holds for all models of a provider, or of one server: `[provider.openai]`, `[provider."127.0.0.1:8080"]`."""
 
     concurrency: int | None = Field(default=None, strict=True, ge=1, le=1000)
     """Calls under way at the same time. None means 4, and 1 for a server of one's own."""
 
 
-class CapSettings(Record):
+class CapSettings(Part):
     """What may be spent: `[caps]`. Play pauses before the call that would pass one."""
 
-    run_tokens: int | None = Field(default=None, strict=True, ge=1)
+    run_tokens: Tokens | None = None
     """Tokens, of prompts and replies, from opening a save to closing it. The storyteller's count too."""
-    run_money: float | None = Field(default=None, strict=True, gt=0)
+    run_money: Dollars | None = None
     """US dollars."""
-    day_tokens: int | None = Field(default=None, strict=True, ge=1)
+    day_tokens: Tokens | None = None
     """Tokens of all runs of a day, by the local calendar. Only calls to providers and servers count."""
-    day_money: float | None = Field(default=None, strict=True, gt=0)
+    day_money: Dollars | None = None
 
 
-class Settings(Record):
+class Settings(Part):
     """All of `settings.toml`."""
 
     models: ModelSettings = ModelSettings()
