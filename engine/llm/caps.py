@@ -1,5 +1,6 @@
 """Caps on tokens and money, by run and by day: asked before every call, so that no sum ever passes them."""
 
+import asyncio
 import math
 from typing import Final
 
@@ -48,6 +49,11 @@ class Caps:
             if limit is not None:
                 found.append(CapState(cap=name, limit=limit, used=self._used(name)))
         return tuple(found)
+
+    async def ready(self) -> None:
+        """Read what the day has taken, if a cap asks for it: a long day's log at once would hold up everything else."""
+        if self._log is not None and (self._settings.day_tokens is not None or self._settings.day_money is not None):
+            await asyncio.to_thread(self._log.today)
 
     def reserve(self, task: Task, tokens: int, cost: float | None, *, model: str, by_day: bool = True) -> Reservation:
         """Room for a call that takes no more than `tokens` and `cost` (US dollars; None when its price is unknown).
@@ -113,8 +119,10 @@ def _named(state: CapState) -> str:
 def _said(state: CapState, amount: float) -> str:
     if not state.cap.endswith("money"):
         return f"{amount:,.0f} tokens"
-    digits = 2 if amount >= 1 or not amount else min(8, 1 - math.floor(math.log10(amount)))  # two that say something
-    return f"${amount:,.{max(2, digits)}f}"
+    if amount >= 1 or not amount:
+        return f"${amount:,.2f}"
+    whole, _, cents = f"{amount:.{2 - math.floor(math.log10(amount))}f}".partition(".")  # three digits that say something
+    return f"${whole}.{cents.rstrip('0'):0<2}"
 
 
 def _raised(amount: float) -> float:

@@ -73,7 +73,8 @@ class Chain:
         Raises `CapReachedError`; `ModelError` of an endpoint whose trouble wants a person, at once; and when all are in trouble, that of
         the first in the route.
         """
-        request = request.model_copy(update=self._own) if self._own else request
+        own = {name: value for name, value in self._own.items() if getattr(request, name) is None}
+        request = request.model_copy(update=own) if own else request
         hearing, errors = Hearing(heard), dict[Endpoint, ModelError]()
         line = self._line()
         if line[0] is not self._endpoints[0]:

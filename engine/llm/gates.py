@@ -54,7 +54,6 @@ class Gates:
 def _names(endpoint: EndpointSettings) -> tuple[str, ...]:
     """What settings may call the provider or the server of an endpoint. The first tells it from all others."""
     if endpoint.api_base is not None:
-        address = urlsplit(endpoint.api_base if "//" in endpoint.api_base else f"//{endpoint.api_base}").netloc
-        return (address.rpartition("@")[2].lower() or endpoint.api_base, endpoint.api_base)
+        return (urlsplit(endpoint.api_base).netloc.lower(), endpoint.api_base)
     provider = endpoint.model.partition("/")[0]
     return (_SAME_SERVER.get(provider, provider), provider)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
@@ -24,12 +25,13 @@ class UsageLog:
 
     A line holds time, task, model, tokens, cost and seconds: no texts, no names of anybody, no keys. Lines are only ever added, each
     in one write, so that processes may add side by side and one that is killed loses nothing that was told it. Days go by the local
-    calendar; a call belongs to the day it ends in.
+    calendar; a call belongs to the day it ends in. May be used by several threads.
     """
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = datetime.now) -> None:
         """Files are kept in `usage` within `folder`. `now` gives local time."""
         self._folder, self._now = folder / "usage", now
+        self._lock = threading.Lock()
         self._complained = False
         self._begin(now().date())
 
@@ -38,23 +40,25 @@ class UsageLog:
 
         A call that could not be written still counts in this process.
         """
-        now = self._today()
-        try:
-            self._write(_line(call, now))
-        except OSError as error:
-            self._unwritten += Spent.of(call)
-            if self._complained:
-                return ""
-            self._complained = True
-            reason = error.strerror or error
-            return f"What is spent cannot be written to {self._folder}: {reason}. Caps by day count this run only until it can."
+        with self._lock:
+            now = self._today()
+            try:
+                self._write(_line(call, now))
+            except OSError as error:
+                self._unwritten += Spent.of(call)
+                if self._complained:
+                    return ""
+                self._complained = True
+                reason = error.strerror or error
+                return f"What is spent cannot be written to {self._folder}: {reason}. Caps by day need it; see that it can be."
         return ""
 
     def today(self) -> Spent:
         """What the day has taken so far, in all processes. Reads only what was added since it was last asked."""
-        self._today()
-        self._read_on()
-        return self._read + self._unwritten
+        with self._lock:
+            self._today()
+            self._read_on()
+            return self._read + self._unwritten
 
     def _today(self) -> datetime:
         now = self._now()
@@ -86,14 +90,14 @@ class UsageLog:
                 status = os.fstat(file.fileno())
                 if (status.st_dev, status.st_ino) != self._file or status.st_size < self._offset:  # another file than before
                     self._read, self._offset, self._file = _NOTHING, 0, (status.st_dev, status.st_ino)
-                file.seek(self._offset)
-                while block := file.read(_AT_ONCE):
+                while self._offset < status.st_size:
+                    file.seek(self._offset)
+                    block = file.read(_AT_ONCE)
                     end = block.rfind(b"\n") + 1 or (len(block) if len(block) > _LONGEST else 0)
                     if not end:
                         break  # somebody is writing it
                     self._read += _sum(block[:end].split(b"\n"))
                     self._offset += end
-                    file.seek(self._offset)
         except FileNotFoundError:
             self._read, self._offset, self._file = _NOTHING, 0, (0, 0)
         except OSError:
