@@ -51,14 +51,13 @@ async def _llama_cpp(place: Address, limit: float) -> LocalServer | None:
     if answer.status == 200 and props.get("role") == "router":  # it starts models as they are asked for
         return _server("llama.cpp", place, (row.get("id") for row in (await ask(place, "/v1/models", limit)).rows("data")))
     if answer.status == 200 and isinstance(settings, dict):
-        name = _file_name(props.get("model_alias") or props.get("model_path") or "model")
+        name = _file_name(props.get("model_alias") or props.get("model_path"))
         return _server("llama.cpp", place, [name], window(settings.get("n_ctx")))
     if answer.status == 503 and "oading model" in _complaint(props):
         return _server("llama.cpp", place, [], note="It is still loading its model.")
-    if answer.status == 401:  # its list of models is told without a key
-        rows = (await ask(place, "/v1/models", limit)).rows("data")
-        if rows and all(row.get("owned_by") == "llamacpp" for row in rows):
-            return _server("llama.cpp", place, (_file_name(row.get("id")) for row in rows), locked=True)
+    if answer.status == 401 and answer.server.startswith("llama.cpp"):
+        rows = (await ask(place, "/v1/models", limit)).rows("data")  # which earlier releases tell without a key
+        return _server("llama.cpp", place, [_file_name(row.get("id")) for row in rows] or [_file_name(None)], locked=True)
     return None
 
 
@@ -120,8 +119,8 @@ def _usable(name: str) -> bool:
 
 
 def _file_name(path: object) -> str:
-    """llama.cpp calls a model by its file, and takes any name for the only one it has."""
-    return re.split(r"[/\\]", str(path))[-1].removesuffix(".gguf")
+    """llama.cpp calls a model by its file, and takes any name for the only one it has: `model`, when it does not tell."""
+    return re.split(r"[/\\]", str(path or "model"))[-1].removesuffix(".gguf")
 
 
 def _complaint(fields: dict[str, object]) -> str:

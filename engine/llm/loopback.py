@@ -44,6 +44,8 @@ class Answer(NamedTuple):
     """HTTP's number: 200 for a proper answer."""
     value: object
     """The body read as JSON; None when it is none."""
+    server: str = ""
+    """What the service calls itself in the header `Server`."""
 
     @property
     def fields(self) -> dict[str, object]:
@@ -123,9 +125,10 @@ async def _answer(reader: asyncio.StreamReader) -> Answer:
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}
     body = await _body(reader, headers)
     try:
-        return Answer(int(status[:3]), json.loads(body))
+        value = json.loads(body)
     except (ValueError, RecursionError):
-        return Answer(int(status[:3]), None)
+        value = None
+    return Answer(int(status[:3]), value, headers.get("server", ""))
 
 
 async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:

@@ -51,7 +51,9 @@ async def stranger(answer: bytes = b"", *, forever: bytes = b"", stalls: bool = 
 
 
 @asynccontextmanager
-async def site(pages: Mapping[str, tuple[int, object]], heard: list[str] | None = None) -> AsyncIterator[int]:
+async def site(
+    pages: Mapping[str, tuple[int, object]], heard: list[str] | None = None, name: str = "nobody"
+) -> AsyncIterator[int]:
     """The port of a service with these pages: a status and what is sent as JSON. All else is 404."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -61,7 +63,7 @@ async def site(pages: Mapping[str, tuple[int, object]], heard: list[str] | None 
             heard.append(head)
         status, value = pages.get(path, (404, {"error": "no such page"}))
         body = json.dumps(value).encode()
-        writer.write(b"HTTP/1.1 %d Said\r\nContent-Length: %d\r\nConnection: keep-alive\r\n\r\n" % (status, len(body)) + body)
+        writer.write(f"HTTP/1.1 {status} Said\r\nServer: {name}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         await writer.drain()
         await reader.read()
         writer.close()
@@ -121,13 +123,14 @@ async def test_a_llama_server_that_talks_like_ollama_is_not_ollama() -> None:
     assert (found.kind, found.models, found.context_window) == ("llama.cpp", ("openai/m",), 2048)
 
 
-async def test_a_llama_server_that_wants_a_key_is_found_and_says_so() -> None:
-    rows = [{"id": "models/tiny.gguf", "owned_by": "llamacpp"}]
+@pytest.mark.parametrize("tells", [True, False], ids=["early release", "late release"])
+async def test_a_llama_server_that_wants_a_key_is_found_and_says_so(tells: bool) -> None:
     locked = (401, {"error": {"message": "Invalid API Key", "code": 401}})
-    listed = (200, {"models": rows, "data": rows, "object": "list"})
-    async with site({"/props": locked, "/v1/models": listed, "/api/tags": listed}) as port:
+    rows = [{"id": "models/tiny.gguf", "owned_by": "llamacpp"}]
+    listed = (200, {"models": rows, "data": rows, "object": "list"}) if tells else locked
+    async with site({"/props": locked, "/v1/models": listed, "/api/tags": listed}, name="llama.cpp") as port:
         found = await only(port)
-    assert (found.kind, found.models, found.key_env) == ("llama.cpp", ("openai/tiny",), "LLAMA_API_KEY")
+    assert (found.kind, found.models, found.key_env) == ("llama.cpp", ("openai/tiny" if tells else "openai/model",), "LLAMA_API_KEY")
     assert "wants a key" in found.note
     assert "LLAMA_API_KEY" in found.note
     assert endpoint_for(found, found.models[0])[1].key_env == "LLAMA_API_KEY"
