@@ -1,9 +1,10 @@
 """What the next round may take, reckoned from the calls of the last ones."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from engine.llm.sums import Sum
 from engine.records.base import EntityId
 from engine.records.models import Call, CapName, CapState, Forecast, Spent
 from engine.settings.records import STORYTELLER
@@ -18,8 +19,8 @@ NOTHING: Final = Spent()
 class _Taken:
     """What somebody's beats, or handoffs, of one round took."""
 
-    all: Spent = NOTHING
-    outside: Spent = NOTHING
+    all: Sum = field(default_factory=Sum)
+    outside: Sum = field(default_factory=Sum)
     """Of it, what went to providers and servers."""
     done: int = 0
     """Replies of the task that makes it one: of the actor, of the handoff."""
@@ -49,9 +50,9 @@ class _LastRounds:
         while len(self._rounds) > _LOOKED_AT:
             del self._rounds[next(iter(self._rounds))]
         taken = entities.setdefault(call.entity, _Taken())
-        spent = Spent.of(call)
-        taken.all += spent
-        taken.outside += spent if call.model != STORYTELLER else NOTHING
+        taken.all.add(call)
+        if call.model != STORYTELLER:
+            taken.outside.add(call)
         taken.done += done
 
     def usual(self, each_reply: bool) -> _Usual | None:
@@ -107,8 +108,11 @@ class Forecasting:
         )
 
 
-def _sum(spent: Iterable[Spent]) -> Spent:
-    return sum(spent, NOTHING)
+def _sum(parts: Iterable[Sum]) -> Spent:
+    whole = Sum()
+    for part in parts:
+        whole.take_in(part)
+    return whole.spent
 
 
 def _basis(rounds: list[int], guess: str) -> str:

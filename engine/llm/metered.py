@@ -102,15 +102,17 @@ class Metered(Wrapped):
 
     def _most(self, request: ModelRequest) -> Usage:
         """What a call may take at most."""
-        prompt, reply = self._sure(request)
-        return Usage(prompt_tokens=math.ceil(self._heavier * prompt), reply_tokens=reply + self._beyond, estimated=True)
+        prompt = math.ceil(self._heavier * self._prompt(request))
+        return Usage(prompt_tokens=prompt, reply_tokens=self._reply(request) + self._beyond, estimated=True)
 
-    def _sure(self, request: ModelRequest) -> tuple[int, int]:
-        """Tokens that prompt and reply take at most, as far as can be known before any call."""
-        prompt = self._sent(request)
-        if self._outside is None:
-            return prompt, request.max_tokens
-        return math.ceil(_MARGIN * prompt) + _AROUND_A_MESSAGE * len(request.messages), request.max_tokens + self._outside.thinking
+    def _prompt(self, request: ModelRequest) -> int:
+        """Tokens that a prompt takes at most, as far as can be known before any call."""
+        sent = self._sent(request)
+        return sent if self._outside is None else math.ceil(_MARGIN * sent) + _AROUND_A_MESSAGE * len(request.messages)
+
+    def _reply(self, request: ModelRequest) -> int:
+        """Tokens that a reply should take at most, thoughts included."""
+        return request.max_tokens + (self._outside.thinking if self._outside is not None else 0)
 
     def _sent(self, request: ModelRequest) -> int:
         """Tokens of the prompt. Providers count a schema as part of it, wherever it is sent."""
@@ -122,9 +124,9 @@ class Metered(Wrapped):
 
     def _learn(self, request: ModelRequest, usage: Usage) -> None:
         """What was counted beyond what was sure is reckoned with from now on."""
-        prompt, reply = self._sure(request)
-        self._heavier = max(self._heavier, usage.prompt_tokens / max(1, prompt))
-        self._beyond = max(self._beyond, usage.reply_tokens - reply)
+        self._beyond = max(self._beyond, usage.reply_tokens - self._reply(request))
+        if self._outside is not None:  # by what it counts now: it may have learned too
+            self._heavier = max(self._heavier, usage.prompt_tokens / max(1, self._prompt(request)))
 
     def _cost_of(self, usage: Usage) -> float | None:
         return self._outside.cost_of(usage) if self._outside is not None else 0.0
