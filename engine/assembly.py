@@ -5,25 +5,28 @@ import time
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, HandoffCommitted, Listener
-from engine.llm.caps import Caps
+from engine.llm.cassette import Playback, Recorder, recorded, recorded_embedder, replayed, replayed_embedder
 from engine.llm.embedders import open_embedder_or_stand_in
-from engine.llm.meter import Meter
-from engine.llm.metered import Metered
-from engine.llm.observed import CallSink, Observed
-from engine.llm.protocol import Embedder, LanguageModel
+from engine.llm.observed import Observed
+from engine.llm.opening import Models
+from engine.llm.protocol import Embedder
 from engine.llm.router import Router
-from engine.llm.storyteller import Storyteller
 from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
+from engine.model_desk import Due, ModelDesk
+from engine.records.base import EntityId
+from engine.records.hints import ModelHints
 from engine.records.policies import Policies
 from engine.records.world import World
-from engine.settings import CapSettings, load_settings
+from engine.settings import load_settings
+from engine.setup import Setup
 from engine.storage.store import Store
 from engine.turns.actor import Actor
 from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee
+from engine.turns.schedule import acting
 from engine.turns.simulation import SimulationManager
 
 __all__ = ["Parts", "assemble"]
@@ -33,20 +36,27 @@ class Parts:
     """The parts of one game over an open save."""
 
     def __init__(
-        self, store: Store, world: World, policies: Policies, embedder: Embedder, sink: CallSink | None,
+        self, store: Store, world: World, policies: Policies, embedder: Embedder | None, hints: ModelHints, setup: Setup,
         listener: Listener | None,
     ) -> None:
-        self.store, self.policies, self.embedder = store, policies, embedder
-        self.meter = Meter()
+        """Without an `embedder` vectors come from the tape of `setup`."""
+        self.store, self.policies, self.setup = store, policies, setup
         self.listeners: list[Listener] = [listener] if listener else []
-        model: LanguageModel = Metered(Storyteller(), self.meter, Caps(CapSettings(), self.meter))
-        self.router = Router(Observed(model, sink) if sink else model)
+        self.models = ModelDesk(self.emit, hints=hints, setup=setup, due=self._due, apply=self._route)
+        if setup.tape is not None:
+            setup.tape.begin(world, self.models.meter)
+        self.embedder = embedder = _taped(embedder, setup)
+        self.held: frozenset[EntityId] = frozenset()
+        """Who acts by a person's hand only."""
+        self.router = Router(self.models.models.default)
+        self._route(self.models.models)
         self.recall = RecallEngine(store, embedder, policies)
         self.handoff = HandoffEngine(store, self.router, embedder, policies, self.emit, time.perf_counter)
         self.compression = CompressionEngine(
             store, self.router, embedder, policies, self.emit, time.perf_counter, self.handoff
         )
-        self.actor = Actor(store, self.router, self.recall, policies)
+        ready = None if isinstance(setup.tape, Playback) else self.models.ready
+        self.actor = Actor(store, self.router, self.recall, policies, ready)
         self.simulation = SimulationManager(
             store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit,
             self.compression,
@@ -61,18 +71,50 @@ class Parts:
         for listener in self.listeners:
             listener(event)
 
+    def _route(self, models: Models) -> None:
+        """Let these models answer from the next call on."""
+        default, routes, tape = models.default, dict(models.routes), self.setup.tape
+        if isinstance(tape, Playback):
+            default, routes = replayed(tape)
+        if (sink := self.setup.sink) is not None:
+            default, routes = Observed(default, sink), {task: Observed(model, sink) for task, model in routes.items()}
+        if isinstance(tape, Recorder):
+            default, routes = recorded(default, routes, tape)
+        self.router.reroute(default, routes)
 
-async def assemble(store: Store, sink: CallSink | None, listener: Listener | None) -> Parts:
+    async def _due(self) -> Due:
+        world = self.simulation.world
+        acts = [entity for entity in acting(world) if entity not in self.held]
+        prompt = (await self.actor.draft(world, acts[0], explained=False)).report.tokens if acts else 0
+        handovers = await self.handoff.all_due(world)
+        return Due(len(acts), len(handovers), prompt, max((report.tokens for report in handovers), default=0))
+
+
+async def assemble(store: Store, setup: Setup, listener: Listener | None) -> Parts:
     """The parts of the game in an open save, which is closed when that fails. Raises `SaveError`, `ModelError`, `SettingsError`."""
     try:
         try:
             world = await store.db.read(store.worlds.load)
         except (ValueError, KeyError, TypeError) as error:
             raise SaveError(f"{store.db.path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
-        policies = await store.db.read(store.worlds.policies)
-        known = await store.db.read(store.embeddings.models)
-        embedder = await open_embedder_or_stand_in(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
-        return Parts(store, world, policies, embedder, sink, listener)
+        policies, hints = await store.db.read(lambda conn: (store.worlds.policies(conn), store.worlds.hints(conn)))
+        return Parts(store, world, policies, await _embedder(store, setup), hints, setup, listener)
     except BaseException:
         await store.close()
         raise
+
+
+async def _embedder(store: Store, setup: Setup) -> Embedder | None:
+    """The embedder of the settings; None when vectors come from a tape."""
+    if isinstance(setup.tape, Playback):
+        return None
+    known = await store.db.read(store.embeddings.models)
+    return await open_embedder_or_stand_in(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
+
+
+def _taped(embedder: Embedder | None, setup: Setup) -> Embedder:
+    if isinstance(setup.tape, Playback):
+        return replayed_embedder(setup.tape)
+    assert embedder is not None
+    return recorded_embedder(embedder, setup.tape) if isinstance(setup.tape, Recorder) else embedder
+

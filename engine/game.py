@@ -12,16 +12,17 @@ from engine.errors import CommandError
 from engine.events import EngineEvent, Happened, Listener, PinChanged, Trouble
 from engine.files.reader import read_world
 from engine.llm.meter import Meter
-from engine.llm.observed import CallSink
 from engine.mind.aliases import is_name
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import tell
+from engine.model_desk import ModelDesk
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.clean import clean
 from engine.records.memory import AliasChange, BufferEntry, HandoffRun, Pin
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
 from engine.records.world import World
+from engine.setup import Setup
 from engine.storage.store import Store
 from engine.turns.schedule import with_sleepers
 from engine.turns.simulation import RoundReport
@@ -47,27 +48,28 @@ class Game:
         self._embedded = 0
 
     @classmethod
-    async def create(cls, world: Path | str, save: Path | str, seed: int | None = None, sink: CallSink | None = None) -> "Game":
-        """Start a new save from world files. `sink` is shown every model call. Raises `WorldFileError`, `SaveError`, and as `open`."""
+    async def create(cls, world: Path | str, save: Path | str, seed: int | None = None, *, setup: Setup | None = None) -> "Game":
+        """Start a new save from world files. Raises `WorldFileError`, `SaveError`, and as `open`."""
         authored = read_world(Path(world))
         if seed is not None:
             authored = authored.model_copy(update={"world": authored.world.model_copy(update={"seed": seed})})
         authored = authored.model_copy(update={"world": with_sleepers(authored.world)})
-        return await cls._begun(await Store.create(Path(save), authored), sink, None)
+        return await cls._begun(await Store.create(Path(save), authored), setup, None)
 
     @classmethod
     async def open(
-        cls, save: Path | str, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False
+        cls, save: Path | str, *, setup: Setup | None = None, listener: Listener | None = None, read_only: bool = False
     ) -> "Game":
-        """Go on with a save; `listener` hears everything from the first moment on. With `read_only` nothing in the save is changed, and
-        playing it raises `SaveError`. Raises `SaveError`, `SaveLockedError`; `SettingsError` for settings that cannot be used and
-        `ModelError` when the embedder that is set lacks a package or a file on this machine. A provider that is away costs meaning only.
+        """Go on with a save; `setup` holds for this run alone, and `listener` hears everything from the first moment on. With `read_only`
+        nothing in the save is changed, and playing it raises `SaveError`. Raises `SaveError`, `SaveLockedError`; `SettingsError` for
+        settings that cannot be used and `ModelError` when the embedder that is set lacks a package or a file on this machine. A provider
+        that is away costs meaning only.
         """
-        return await cls._begun(await Store.open(Path(save), read_only=read_only), sink, listener)
+        return await cls._begun(await Store.open(Path(save), read_only=read_only), setup, listener)
 
     @classmethod
-    async def _begun(cls, store: Store, sink: CallSink | None, listener: Listener | None) -> "Game":
-        game = cls(await assemble(store, sink, listener))
+    async def _begun(cls, store: Store, setup: Setup | None, listener: Listener | None) -> "Game":
+        game = cls(await assemble(store, setup or Setup(), listener))
         try:
             if not store.db.read_only:
                 await game._begin_embedding()
@@ -103,6 +105,7 @@ class Game:
         if self._embedding is not None:
             self._embedding.cancel()
             await asyncio.wait({self._embedding})
+        self._parts.models.close()
         await self._store.close()
 
     @property
@@ -132,8 +135,13 @@ class Game:
 
     @property
     def meter(self) -> Meter:
-        """Model calls and tokens since the save was opened."""
-        return self._parts.meter
+        """What model calls have taken since the save was opened."""
+        return self._parts.models.meter
+
+    @property
+    def models(self) -> ModelDesk:
+        """What a person asks of models and sets about them."""
+        return self._parts.models
 
     @property
     def memory(self) -> MemoryDesk:
@@ -150,6 +158,7 @@ class Game:
         if entity is not None and not (entity in self.world.entities and self.world.entities[entity].agent):
             raise CommandError("Only somebody with a mind can be played.", "Choose one of the people.")
         self._played = entity
+        self._parts.held = frozenset({entity} if entity else ())
 
     @property
     def played(self) -> EntityId | None:

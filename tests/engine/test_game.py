@@ -10,6 +10,7 @@ from engine.events import AliasLearned, EngineEvent, HandoffCommitted, PinChange
 from engine.files.bundled import bundled_worlds
 from engine.game import Game
 from engine.llm.protocol import Completion, ModelRequest
+from engine.setup import Setup
 from engine.storage.diff import differences
 
 WORLD = next(info.path for info in bundled_worlds() if info.slug == "salt-lantern")
@@ -34,7 +35,7 @@ async def test_the_preview_is_what_is_sent_and_changes_nothing(new: Callable[...
     def keep(request: ModelRequest, completion: Completion) -> None:
         sent.append(request)
 
-    game = await new(sink=keep)
+    game = await new(setup=Setup(sink=keep))
     first, compared = game.world.agents()[0].id, 0
     for _ in range(8):
         before, runs = game.world, len(await game.runs(first))

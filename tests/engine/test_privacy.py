@@ -12,6 +12,7 @@ from engine.game import Game
 from engine.llm.protocol import Completion, ModelRequest
 from engine.records.intents import Intent
 from engine.records.world import World
+from engine.setup import Setup
 
 ROUNDS = 25
 
@@ -32,7 +33,7 @@ async def _run(save: Path) -> tuple[list[ModelRequest], World, Path]:
         requests.append(request)
 
     [world] = [info.path for info in bundled_worlds() if info.slug == "salt-lantern"]
-    game = await Game.create(world, save, seed=7, sink=keep)
+    game = await Game.create(world, save, seed=7, setup=Setup(sink=keep))
     began = game.world
     for _ in range(ROUNDS):
         await game.step()

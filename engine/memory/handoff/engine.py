@@ -46,6 +46,11 @@ class HandoffEngine:
         [seen] = await self._proposer.look([entity_id])
         return self._proposer.judge(world, seen, world.round)
 
+    async def all_due(self, world: World) -> list[TriggerReport]:
+        """Reports of the handoffs that the next round would begin with. Changes nothing."""
+        seen = await self._proposer.look([agent.id for agent in world.agents()])
+        return [attempt.report for one in seen if (attempt := self._proposer.begin(world, one, world.round))]
+
     async def propose(self, world: World, entity_id: EntityId) -> Proposal | None:
         """What a handoff of this entity would do now, or None when none is due or another waits for a person. Writes nothing.
 

@@ -11,6 +11,7 @@ from engine.game import Game
 from engine.llm.protocol import Completion, ModelRequest
 from engine.records.memory import Chunk
 from engine.records.review import PendingProposal
+from engine.setup import Setup
 from engine.storage.diff import differences
 
 WORLD = next(info.path for info in bundled_worlds() if info.slug == "salt-lantern")
@@ -29,7 +30,7 @@ async def game(tmp_path: Path, sent: list[ModelRequest]) -> AsyncIterator[Game]:
     def keep(request: ModelRequest, _: Completion) -> None:
         sent.append(request)
 
-    made = await asking(tmp_path / "a.db", sink=keep)
+    made = await asking(tmp_path / "a.db", setup=Setup(sink=keep))
     yield made
     await made.close()
 
