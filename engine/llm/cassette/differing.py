@@ -12,7 +12,7 @@ from engine.records.clean import one_line
 _SHOWN: Final = 60
 """Characters of texts that differ."""
 _BEFORE: Final = 15
-"""Of them, those that are still the same."""
+"""Of them, those that are still the same: about as many, and whole words."""
 
 
 class NotOnTapeError(ProviderError):
@@ -75,7 +75,7 @@ def _difference(then: Asked, now: Asked) -> str:
 def _parted(then: str, now: str) -> tuple[str, str]:
     """Where two texts begin to differ, with a few characters before."""
     same = next((place for place, (a, b) in enumerate(zip_longest(then, now)) if a != b), 0)
-    start = max(0, same - _BEFORE)
+    start = max(then.rfind(" ", 0, max(0, same - _BEFORE)) + 1, same - 2 * _BEFORE, 0)
     return _shown(then, start), _shown(now, start)
 
 

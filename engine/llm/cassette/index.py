@@ -102,6 +102,8 @@ def batch_key(texts: tuple[str, ...]) -> str:
 
 def is_tape(path: Path) -> bool:
     """Whether a file begins as a tape does. Raises `OSError`."""
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
         head = file.read(200)
     return head.startswith(b'{"kind": "tape"')
@@ -110,6 +112,8 @@ def is_tape(path: Path) -> bool:
 def index(path: Path) -> Index:
     """Read a tape. A last line that is not whole is left out: the program may have been killed while it wrote. Raises `TapeError`."""
     found, latest = Index(path), -1
+    if path.exists() and not path.is_file():  # opening a pipe would wait for somebody to write
+        raise TapeError(f"{path} is no file.", _RECORD_IT)
     try:
         with path.open("rb") as file:
             for number, data, last in _lines(file):

@@ -21,6 +21,7 @@ from engine.records.world import World
 
 _PATIENCE: Final = 10.0
 """Seconds that a reply is held back for others that ended before it. They come at once unless the game is another one."""
+_DAMAGED: Final = ("Vectors on the tape are damaged.", "Take an unchanged copy of it, or record anew.")
 _NOBODY: Final = Facts(name="tape", context_window=8192, small=False, scale=1.0)
 """For a tape that was broken off before its models were named. There are no calls on it."""
 _SILENCE: Final = 30.0
@@ -176,5 +177,7 @@ def _rows(line: VectorsLine, dim: int) -> NDArray[np.float32]:
         flat = np.frombuffer(base64.b64decode(line.vectors, validate=True), dtype="<f4")
         rows = flat.reshape(len(line.texts), dim)
     except ValueError as error:
-        raise ModelError("Vectors on the tape are damaged.", "Take an unchanged copy of it, or record anew.") from error
+        raise ModelError(*_DAMAGED) from error
+    if not np.isfinite(rows).all():
+        raise ModelError(*_DAMAGED)
     return rows.astype(np.float32)

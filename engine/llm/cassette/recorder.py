@@ -35,12 +35,12 @@ class Recorder:
         self.path = path
         self.fault = ""
         """Why nothing is recorded any more; empty while all is well."""
-        self._tell: Callable[[str], None] = lambda text: None
+        self.tell: Callable[[str], None] = lambda text: None
+        """Hears it when the file cannot be written any more, which is no reason for a game to end."""
         self._models: Mapping[Place, LanguageModel] = {}
         self._said: dict[Place, Facts] = {}
         try:
-            filled = path.exists() and (not path.is_file() or path.stat().st_size > 0)
-            self._found = index(path) if filled else None
+            self._found = index(path) if path.exists() and not _is_empty(path) else None
             if self._found is not None and not going_on:
                 raise TapeError(f"{path} is a tape of {self._found.title.name} already.", _OTHER_FILE)
             self._file = path.open("ab")
@@ -52,13 +52,11 @@ class Recorder:
         self.lines = self._found.lines if self._found else 0
         """How many there are on the tape."""
 
-    def begin(self, world: World, meter: Meter, tell: Callable[[str], None] = lambda text: None) -> None:
-        """Write what is recorded from now on. `tell` hears it when the file cannot be written any more, which is no reason for a game to
-        end. Raises `TapeError` for a tape of another game."""
+    def begin(self, world: World, meter: Meter) -> None:
+        """Write what is recorded from now on; `meter` tells what calls take. Raises `TapeError` for a tape of another game."""
         if self._found is not None:
             self._check(self._found.title, self._found.last_round, world)
             self._file.truncate(self._found.size)  # a last line that was not written to its end
-        self._tell = tell
         meter.listen(_metered)
         self.append(Title(program=program(), world=world.slug, name=world.name, seed=world.seed, round=world.round))
 
@@ -92,7 +90,7 @@ class Recorder:
             self._file.flush()
         except OSError as error:
             self.fault = f"The tape {self.path} cannot be written: {error.strerror}. Nothing is recorded from here on."
-            self._tell(self.fault)
+            self.tell(self.fault)
             return
         self.lines += 1
 
@@ -103,6 +101,10 @@ class Recorder:
         if not self.lines and not self.path.stat().st_size:
             self.path.unlink(missing_ok=True)
         self._file.close()
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size == 0
 
 
 def _metered(call: Call) -> None:
