@@ -15,6 +15,8 @@ _PREFIXES: Final[dict[Kind, str]] = {
 }
 _KEYS: Final[dict[Kind, str]] = {"llama.cpp": "LLAMA_API_KEY", "lm_studio": "LM_API_TOKEN", "vllm": "VLLM_API_KEY"}
 """The variables that servers themselves have their keys from. Not those of paid services, whose keys they must not get."""
+UNNAMED: Final = "model"
+"""What a llama.cpp server's model is called when the server does not tell; it takes any name for the only one it has."""
 _MOST_MODELS: Final = 200
 _LONGEST_NAME: Final = 200
 _LEAST_WINDOW: Final = 512
@@ -119,8 +121,8 @@ def _usable(name: str) -> bool:
 
 
 def _file_name(path: object) -> str:
-    """llama.cpp calls a model by its file, and takes any name for the only one it has: `model`, when it does not tell."""
-    return re.split(r"[/\\]", str(path or "model"))[-1].removesuffix(".gguf")
+    """llama.cpp calls a model by its file."""
+    return re.split(r"[/\\]", str(path or UNNAMED))[-1].removesuffix(".gguf")
 
 
 def _complaint(fields: dict[str, object]) -> str:

@@ -62,15 +62,15 @@ async def facts_of(server: LocalServer, model: str, limit: float = 2.0) -> Model
 
 
 def endpoint_for(server: LocalServer, model: str, facts: ModelFacts | None = None) -> tuple[str, EndpointSettings]:
-    """A name for one of the server's models and how to set it up: `ollama-llama3.2`. `facts` is what `facts_of` gave, if it was asked.
+    """A name for one of the server's models and how to set it up: `ollama-llama3-2`. `facts` is what `facts_of` gave, if it was asked.
 
-    The same server and model give the same name each time.
+    The same server and model give the same name each time. It needs no quotation marks in keys of settings.
     """
     facts = facts or ModelFacts(server.context_window, billions(plain_name(model)))
     place = loopback(server.api_base)
     unusual = str(place.port) if place and place.port != _USUAL.get(server.kind) else ""
     title = plain_name(model).removesuffix(":latest").rsplit("/", 1)[-1]
-    name = re.sub(r"[^a-z0-9.-]+", "-", "-".join(filter(None, (server.kind, unusual, title))).lower()).strip("-.")
+    name = re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, (server.kind, unusual, title))).lower()).strip("-")
     structured = None if server.kind == "openai-compatible" else "prompt" if is_elsewhere(model) else "grammar"
     small = None if facts.billions is None else facts.billions < SMALL
     return name, EndpointSettings(

@@ -322,12 +322,12 @@ async def test_an_endpoint_for_a_model_of_ollama_has_what_the_server_tells_of_it
         facts = await facts_of(found, "ollama_chat/llama3.2:latest", PATIENT)
         assert facts == ModelFacts(8192, 3.2)
         name, endpoint = endpoint_for(found, "ollama_chat/llama3.2:latest", facts)
-        assert name == f"ollama-{server.port}-llama3.2"
+        assert name == f"ollama-{server.port}-llama3-2"
     assert endpoint.model_dump(exclude_none=True, exclude_defaults=True) == {
         "model": "ollama_chat/llama3.2:latest", "api_base": server.root, "context_window": 8192, "small": True, "structured": "grammar",
     }
     usual = found.model_copy(update={"api_base": "http://127.0.0.1:11434"})
-    assert endpoint_for(usual, "ollama_chat/llama3.2:latest")[0] == "ollama-llama3.2"
+    assert endpoint_for(usual, "ollama_chat/llama3.2:latest")[0] == "ollama-llama3-2"
     assert endpoint_for(usual, "ollama_chat/hf.co/some/Thing-8B:Q4_K_M")[0] == "ollama-thing-8b-q4-k-m"
     assert endpoint_for(usual, "ollama_chat/thing:8b")[1].small is False
 
