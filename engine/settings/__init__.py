@@ -1,5 +1,7 @@
 """What a person sets for all worlds: `settings.toml` in the config folder, with the environment over it (DESIGN 12)."""
 
+from engine.settings.hints import suggested, with_hints
+from engine.settings.oddities import oddities
 from engine.settings.reading import load_settings, settings_path
 from engine.settings.records import (
     BUILT_IN,
@@ -12,8 +14,11 @@ from engine.settings.records import (
     Settings,
     TaskSettings,
 )
+from engine.settings.sources import choosers, sources
+from engine.settings.writing import begin, change, change_all
 
 __all__ = [
     "BUILT_IN", "STORYTELLER", "CapSettings", "EmbedSettings", "EndpointSettings", "ModelSettings", "ProviderSettings", "Settings",
-    "TaskSettings", "load_settings", "settings_path",
+    "TaskSettings", "begin", "change", "change_all", "choosers", "load_settings", "oddities", "settings_path", "sources", "suggested",
+    "with_hints",
 ]

@@ -83,11 +83,19 @@ def examined(tables: Mapping[str, object], folder: Path) -> Examined:
     return Examined(settings, list(dict.fromkeys(faults)), sound)
 
 
+def no_setting(place: Key, value: object) -> str:
+    """What to say of a value at a place where there is no setting."""
+    if named_like_key(place[-1]) and isinstance(value, str) and value:
+        return f"is a key; {KEYS_ELSEWHERE}"
+    return unknown(place)
+
+
 def told(faults: Iterable[str]) -> str:
     """Faults in one sentence, as far as anybody reads them."""
     listed = list(faults)
-    more = f"; and {len(listed) - MOST} more" if len(listed) > MOST else ""
-    return "; ".join(listed[:MOST]) + more
+    more = [f"and {len(listed) - MOST} more"] if len(listed) > MOST else []
+    text = "; ".join([*listed[:MOST], *more])
+    return text if text.endswith("?") else f"{text}."
 
 
 def too_deep(value: object) -> bool:
@@ -146,9 +154,7 @@ def _within(place: Key, known: Collection[Key]) -> bool:
 
 def _text(place: Key, kind: str, message: str, value: object) -> str:
     if kind == "extra_forbidden":
-        if named_like_key(place[-1]) and isinstance(value, str) and value:
-            return f"is a key; {KEYS_ELSEWHERE}"
-        return unknown(place)
+        return no_setting(place, value)
     if is_task(place) and kind in ("model_type", "model_attributes_type", "string_type"):
         return "must be the name of a model, a list of names, or a table"
     text = _WORDS.get(kind, message.removeprefix("Value error, "))

@@ -15,7 +15,7 @@ Key = tuple[str, ...]
 """A key, part by part."""
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
-_PART: Final = re.compile(r"""[ \t]*([A-Za-z0-9_-]+|"(?:[^"\\\x00-\x1f]|\\.)*"|'[^'\x00-\x1f]*')[ \t]*(\.|$)""")
+_PART: Final = re.compile(r"""[ \t]*([A-Za-z0-9_-]+|"(?:[^"\\\x00-\x08\n-\x1f]|\\.)*"|'[^'\x00-\x08\n-\x1f]*')[ \t]*(\.|$)""")
 _NAMED: Final = ("endpoint", "provider")
 """Tables whose tables have names that people choose."""
 _EXAMPLES: Final = "for instance models.default, models.actor.temperature, endpoint.home.api_base, caps.run_tokens"
@@ -38,7 +38,7 @@ def parsed_key(text: str) -> Key:
     Names of endpoints and providers need no quotation marks where no doubt is possible, for shells take them away:
     `endpoint.openai/gpt-4.1.small`.
     """
-    path = _strictly(text)
+    path = split_key(text)
     if path is not None and (annotation_at(path) is not None or len(path) <= 3 or path[0] not in _NAMED):
         return path
     table, _, rest = text.strip().partition(".")
@@ -50,8 +50,8 @@ def parsed_key(text: str) -> Key:
     return path
 
 
-def _strictly(text: str) -> Key | None:
-    """The path of a key written as TOML has it."""
+def split_key(text: str) -> Key | None:
+    """The parts of a key written as TOML has it; None for what is no key."""
     parts: list[str] = []
     position = 0
     while True:

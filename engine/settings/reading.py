@@ -55,14 +55,6 @@ def load_settings(path: Path | None = None, environ: Mapping[str, str] = os.envi
     return settings
 
 
-def checked(tables: Mapping[str, object], path: Path) -> Settings:
-    """The settings that a file of these tables would hold, the environment aside. Raises `SettingsError` with all faults."""
-    found = examined(tables, path.parent)
-    if found.faults:
-        raise _error(path, [fault.told() for fault in found.faults], [])
-    return found.settings
-
-
 def read_text(path: Path, *, must_exist: bool = False) -> str:
     """The text of a settings file with its own line ends; empty when there is none. Raises `SettingsError`."""
     try:
@@ -100,8 +92,8 @@ def parsed(text: str, path: Path) -> dict[str, object]:
 
 
 def _error(path: Path, written: list[str], said: list[str]) -> SettingsError:
-    parts = [f"In {path}: {told(written)}."] if written else []
-    parts += [f"In the environment: {told(said)}."] if said else []
+    parts = [f"In {path}: {told(written)}"] if written else []
+    parts += [f"In the environment: {told(said)}"] if said else []
     return SettingsError(" ".join(parts), "Correct it or take it out.", (*written, *said))
 
 
