@@ -9,16 +9,12 @@ from pydantic import BaseModel, ValidationError
 
 from engine.errors import BadOutputError
 from engine.llm.protocol import Completion, LanguageModel, ModelRequest
+from engine.llm.thoughts import thoughts_begin, without_thoughts
 from engine.records.prompts import Message
 
 T = TypeVar("T", bound=BaseModel)
 
-_TAG = "think|thinking|thoughts?|reasoning|reflection|scratchpad"
-_THOUGHT = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(rf"^.*</(?:{_TAG})>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_START = re.compile(rf"<(?:{_TAG})>", re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)  # models put raw line breaks into strings
-_MAX_TAGS = 500
 _MAX_STARTS = 200
 _MAX_ERRORS = 8
 _MAX_ECHO = 4000
@@ -56,7 +52,7 @@ def read_reply(text: str, shape: type[T]) -> T:
     """
     best: tuple[int, T] | None = None
     faults = ""
-    values, broken_off = _values(_without_thoughts(text))
+    values, broken_off = _values(without_thoughts(text))
     if broken_off and values:
         raise BadOutputError(_CUT, reply=text)
     for size, value in values:
@@ -77,12 +73,6 @@ def read_reply(text: str, shape: type[T]) -> T:
     return best[1]
 
 
-def _without_thoughts(text: str) -> str:
-    if text.count("<") <= _MAX_TAGS:  # each opening tag looks for its end through the rest of the text
-        text = _THOUGHT.sub(" ", text)
-    return _THOUGHT_END.sub(" ", text)
-
-
 def _values(text: str) -> tuple[list[tuple[int, object]], bool]:
     """Every outermost JSON object or array in a text, with its length, and whether the text breaks off within one or within thoughts.
 
@@ -92,8 +82,8 @@ def _values(text: str) -> tuple[list[tuple[int, object]], bool]:
     position = 0
     for _ in range(_MAX_STARTS):
         start = min((at for at in (text.find("{", position), text.find("[", position)) if at >= 0), default=-1)
-        thought = _THOUGHT_START.search(text, position)
-        if thought and (start < 0 or thought.start() < start):  # it never ends: those that do are taken out before
+        thought = thoughts_begin(text, position)
+        if thought is not None and (start < 0 or thought < start):  # it never ends: those that do are taken out before
             return found, True
         if start < 0:
             return found, False
@@ -139,7 +129,8 @@ def _listed(error: ValidationError) -> str:
 def _shapeless(text: str) -> str:
     if not text.strip():
         return "The reply was empty."
-    if _THOUGHT_START.search(_without_thoughts(text)) or not _without_thoughts(text).strip():
+    spoken = without_thoughts(text)
+    if thoughts_begin(spoken) is not None or not spoken.strip():
         return "The reply was thoughts only."
     if "{" in text and text.rstrip()[-1:] not in "}`]":
         return _CUT
