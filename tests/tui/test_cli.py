@@ -26,11 +26,17 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_prints_its_summary_as_json(two_runs: Path) -> None:
     summary = json.loads((two_runs / "a.json").read_text(encoding="utf-8"))
-    assert list(summary) == ["rounds", "beats", "clock", "entities", "buffer_entries", "ledger_entries", "handoffs",
-                             "compressions", "names_learned",
-                             "model_calls", "seconds"]
+    assert list(summary) == [
+        "rounds", "rounds_played", "beats", "clock", "entities", "buffer_entries", "ledger_entries", "handoffs", "compressions",
+        "names_learned", "model_calls", "failed_calls", "tokens", "prompt_tokens", "reply_tokens", "estimated_calls", "cost", "known_cost",
+        "unpriced_calls", "model_seconds", "unused_calls", "paused", "seconds",
+    ]
     assert list(summary["handoffs"]) == ["runs", "failed", "promoted", "forgotten", "pinned"]
-    assert summary["rounds"] == 12
+    assert (summary["rounds"], summary["rounds_played"], summary["paused"], summary["unused_calls"]) == (12, 12, None, None)
+    assert summary["tokens"] == summary["prompt_tokens"] + summary["reply_tokens"] > 10_000
+    assert (summary["cost"], summary["unpriced_calls"], summary["failed_calls"]) == (0.0, 0, 0)
+    assert summary["estimated_calls"] == sum(summary["model_calls"].values())
+    assert summary["model_seconds"] > 0
     assert summary["beats"] <= 12 * 7
     assert summary["handoffs"]["failed"] == 0
     assert summary["handoffs"]["promoted"] >= 6
@@ -43,8 +49,15 @@ def test_every_model_call_is_a_line_of_prompts(two_runs: Path) -> None:
     lines = [json.loads(line) for line in (two_runs / "a.jsonl").read_text(encoding="utf-8").splitlines()]
     summary = json.loads((two_runs / "a.json").read_text(encoding="utf-8"))
     assert len(lines) == sum(summary["model_calls"].values())
-    assert all(list(line) == ["task", "entity", "round", "prompt", "reply"] for line in lines)
+    assert all(list(line) == ["task", "entity", "round", "template", "model", "prompt", "reply"] for line in lines)
     assert {line["task"] for line in lines} >= {"actor", "decode", "handoff"}
+    assert all(line["template"].startswith(f"{line['task']}.") and line["model"] == "storyteller" for line in lines)
+
+
+def test_the_help_names_every_key_of_the_summary(two_runs: Path) -> None:
+    summary = json.loads((two_runs / "a.json").read_text(encoding="utf-8"))
+    told = otherminds("run", "--help", cwd=two_runs).stdout
+    assert [key for key in summary if key not in told] == []
 
 
 def test_the_same_seed_gives_the_same_save(two_runs: Path) -> None:

@@ -26,6 +26,8 @@ def missing(index: Index, asked: Asked, ended: bytearray) -> NotOnTapeError:
     here = program()
     version = f"version ({title.program}; this is {here})" if title.program != here else f"version ({here})"
     advice = f"Replay with the same world files, {version} and seed ({title.seed}) as it was recorded with."
+    if asked.round > index.last_round > 0:
+        advice = "Replay as many rounds as were recorded."
     return NotOnTapeError(f"{index.path} holds no such call: {who}. {_why(index, asked, ended)}", advice, trouble="unknown_model")
 
 

@@ -52,11 +52,18 @@ class Playback:
         self._facts: dict[Place, Facts] = {}
         self.missed = 0
         """Calls that were asked for and are not on the tape."""
+        self.trouble = ""
+        """What is to be said of the first of them."""
 
     @property
     def title(self) -> Title:
         """What was recorded."""
         return self._index.title
+
+    @property
+    def last_round(self) -> int:
+        """The last round on the tape; 0 without calls."""
+        return self._index.last_round
 
     def begin(self, world: World, meter: Meter) -> None:
         """Replay the calls after `world.round`; `meter` is told of what they took. Raises `TapeError` for a tape of another game."""
@@ -140,7 +147,9 @@ class Playback:
         self.missed += 1
         self._in_order = False
         self._wake()
-        raise missing(self._index, asked, self._ended)
+        error = missing(self._index, asked, self._ended)
+        self.trouble = self.trouble or str(error)
+        raise error
 
     async def _turn(self, number: int, after: int) -> None:
         """Wait until what ended before a call while it was under way has ended."""

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from engine.llm.cassette.index import TapeError, index
+from engine.llm.cassette.index import Index, TapeError, index
 from engine.llm.cassette.lines import Facts, Line, ModelsLine, Place, Title, written
 from engine.llm.cassette.program import program
 from engine.llm.meter import Meter
@@ -40,7 +40,7 @@ class Recorder:
         self._models: Mapping[Place, LanguageModel] = {}
         self._said: dict[Place, Facts] = {}
         try:
-            self._found = index(path) if path.exists() and not _is_empty(path) else None
+            self._found = _found(path)
             if self._found is not None and not going_on:
                 raise TapeError(f"{path} is a tape of {self._found.title.name} already.", _OTHER_FILE)
             self._file = path.open("ab")
@@ -103,8 +103,13 @@ class Recorder:
         self._file.close()
 
 
-def _is_empty(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size == 0
+def _found(path: Path) -> Index | None:
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        return None
+    try:
+        return index(path)
+    except TapeError as error:
+        raise TapeError(str(error.args[0]), _OTHER_FILE) from error
 
 
 def _metered(call: Call) -> None:
