@@ -4,7 +4,7 @@ import time
 
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
-from engine.events import EngineEvent, HandoffCommitted, Listener
+from engine.events import EngineEvent, HandoffCommitted, Listener, Trouble
 from engine.llm.cassette import Playback, Recorder, recorded, recorded_embedder, replayed, replayed_embedder
 from engine.llm.embedders import open_embedder_or_stand_in
 from engine.llm.observed import Observed
@@ -43,6 +43,8 @@ class Parts:
         self.store, self.policies, self.setup = store, policies, setup
         self.listeners: list[Listener] = [listener] if listener else []
         self.models = ModelDesk(self.emit, hints=hints, setup=setup, due=self._due, apply=self._route)
+        if isinstance(setup.tape, Recorder):
+            setup.tape.tell = lambda text: self.emit(Trouble(text=text))
         if setup.tape is not None:
             setup.tape.begin(world, self.models.meter)
         self.embedder = embedder = _taped(embedder, setup)
@@ -55,8 +57,7 @@ class Parts:
         self.compression = CompressionEngine(
             store, self.router, embedder, policies, self.emit, time.perf_counter, self.handoff
         )
-        ready = None if isinstance(setup.tape, Playback) else self.models.ready
-        self.actor = Actor(store, self.router, self.recall, policies, ready)
+        self.actor = Actor(store, self.router, self.recall, policies)
         self.simulation = SimulationManager(
             store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit,
             self.compression,
@@ -70,6 +71,11 @@ class Parts:
             self.recall.forget(event.entity)
         for listener in self.listeners:
             listener(event)
+
+    async def ready(self) -> None:
+        """Know how much the models read, before anything is measured by it. Nothing is asked when all comes from a tape."""
+        if not isinstance(self.setup.tape, Playback):
+            await self.models.ready()
 
     def _route(self, models: Models) -> None:
         """Let these models answer from the next call on."""

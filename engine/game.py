@@ -170,6 +170,7 @@ class Game:
 
         Raises `CommandError` before anything is changed when the text cannot be understood. Cancelling is safe: the running beat
         is not consumed."""
+        await self._parts.ready()
         text = clean(text).strip()
         if not text:
             return await self._simulation.step(held=frozenset({self._played} if self._played else ()))
@@ -190,6 +191,7 @@ class Game:
     # looking; nothing here changes anything
     async def preview(self, entity: EntityId) -> Prompt:
         """The prompt that `entity` would be sent now, byte for byte."""
+        await self._parts.ready()
         return await self._parts.actor.draft(self.world, entity)
 
     async def buffer(self, entity: EntityId) -> BufferView:

@@ -1,7 +1,7 @@
 """What an agent is asked, and what it answers."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from engine.errors import ModelError
 from engine.llm.fitting import fitted
@@ -23,17 +23,12 @@ _SENTENCE_END = re.compile(r"[.!?\u2026][\"\u201d\u2019\u00bb*)\]]*(?=\s|$)")
 class Actor:
     """Drafts prompts and has them answered. Drafting changes nothing, so that a preview is the prompt itself."""
 
-    def __init__(
-        self, store: Store, router: Router, recall: RecallEngine, policies: Policies, ready: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
-        """`ready` is awaited before a draft: how much a model reads may have to be asked first."""
-        self._store, self._router, self._recall, self._policy, self._ready = store, router, recall, policies.recall, ready
+    def __init__(self, store: Store, router: Router, recall: RecallEngine, policies: Policies) -> None:
+        self._store, self._router, self._recall, self._policy = store, router, recall, policies.recall
 
     async def draft(self, world: World, entity: EntityId, *, explained: bool = True) -> Prompt:
         """The prompt that `entity` gets at this moment, byte for byte. Without `explained` its report says nothing of how memories were
         ranked: that is for eyes, and a beat's prompt is seen by a model only."""
-        if self._ready is not None:
-            await self._ready()
         model = self._router.model("actor")
         entries = await self._store.db.read(lambda conn: self._store.buffer.of_owner(conn, entity))
         share = int(model.context_window * self._policy.share)
