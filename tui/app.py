@@ -15,7 +15,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui.host import GameHost
+from tui.host import GameHost, Games
 from tui.screens.home import HomeScreen
 from tui.terminal import lasting, leave_on_signals, leave_when_gone, unfit
 from tui.text import ControlFilter, plain
@@ -144,16 +144,17 @@ class OthermindsApp(App[None]):
         self._close_messages_no_wait()
 
 
-def run_app(start: Path | None = None) -> int:
-    """Run the program in this terminal until it is left. `start` is a world's folder or a save to play at once. Returns the exit code."""
+def run_app(start: Path | None = None, games: Games | None = None) -> int:
+    """Run the program in this terminal until it is left. `start` is a world's folder or a save to play at once, `games` how games come
+    to be when not as usual. Returns the exit code."""
     if reason := unfit():
         print(reason, file=sys.stderr)
         return 2
-    return asyncio.run(_run(start))
+    return asyncio.run(_run(start, games))
 
 
-async def _run(start: Path | None) -> int:
-    host = GameHost()
+async def _run(start: Path | None, games: Games | None) -> int:
+    host = GameHost(games=games)
     app = OthermindsApp(host, start=start)
 
     def leave(code: int) -> None:

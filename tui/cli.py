@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -14,6 +14,9 @@ from tui.cli_doctor import doctor
 from tui.cli_memory import audit, embed, recall
 from tui.cli_run import run
 from tui.paths import WorldOrSave, WorldPath, is_save, world_path
+
+if TYPE_CHECKING:
+    from tui.host import Games
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -29,9 +32,24 @@ def home(context: typer.Context) -> None:
 
 
 @app.command()
-def play(start: WorldOrSave) -> None:
+def play(
+    start: WorldOrSave,
+    record: Annotated[Path | None, typer.Option(help="Record all model calls on this tape: a new file, or with a save its tape.")] = None,
+) -> None:
     """Play a world from its beginning, or go on with a save."""
-    raise typer.Exit(_run_app(start if is_save(start) else world_path(start)))
+    goes_on = is_save(start)
+    found = start if goes_on else world_path(start)
+    if record is None:
+        raise typer.Exit(_run_app(found))
+    if is_save(record):
+        raise OthermindsError(f"{record} is a save.", "Choose another file for --record.")
+    from tui.recorded import RecordedGames
+
+    games = RecordedGames(record, going_on=goes_on)
+    try:
+        raise typer.Exit(_run_app(found, games))
+    finally:
+        games.close()
 
 
 @app.command()
@@ -69,10 +87,10 @@ app.add_typer(config, name="config")
 app.command()(doctor)
 
 
-def _run_app(start: Path | None) -> int:
+def _run_app(start: Path | None, games: "Games | None" = None) -> int:
     from tui.app import run_app
 
-    return run_app(start)
+    return run_app(start, games)
 
 
 def main() -> NoReturn:
