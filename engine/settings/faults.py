@@ -20,6 +20,7 @@ _WORDS: Final = {
     "float_type": "must be a number",
     "finite_number": "must be a number",
     "bool_type": "must be true or false",
+    "string_unicode": "holds characters that cannot be printed",
     "string_type": "must be text in quotation marks",
     "path_type": "must be a path in quotation marks",
     "tuple_type": "must be a list of names",

@@ -58,10 +58,14 @@ def load_settings(path: Path | None = None, environ: Mapping[str, str] = os.envi
 def read_text(path: Path, *, must_exist: bool = False) -> str:
     """The text of a settings file with its own line ends; empty when there is none. Raises `SettingsError`."""
     try:
-        with path.open("rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SettingsError(f"The settings file {path} is no file.", "Make it a file you may read.")
-            found = file.read(_LARGEST + 1)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # at the other end of a pipe there may be nobody
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise SettingsError(f"The settings file {path} cannot be read: it is no file.", "Make it a file you may read.")
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                found = file.read(_LARGEST + 1)
+        finally:
+            os.close(descriptor)
         if len(found) > _LARGEST:
             raise SettingsError(f"The settings file {path} is larger than a million bytes.", "See whether it is the right file.")
         return found.decode("utf-8")
