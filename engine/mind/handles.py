@@ -1,13 +1,13 @@
-"""Short handles that stand for ids in model calls: P for people and things, M for moments, L for ways (invariant 1)."""
+"""Short handles that stand for ids in model calls (invariant 1): P people and things, M moments, L ways, K what is known."""
 
 import re
 from typing import Literal
 
 from engine.records.tokens import substitute, token
 
-Kind = Literal["P", "M", "L"]
+Kind = Literal["P", "M", "L", "K"]
 
-_HANDLE = re.compile(r"^\W*([PMLpml])0*([1-9]\d*)\W*$")
+_HANDLE = re.compile(r"^\W*([PMLKpmlk])0*([1-9]\d*)\W*$")
 _PEOPLE = re.compile(r"\[P([1-9]\d*)\]|(?<![\w{])P([1-9]\d*)(?!\w)")
 
 
@@ -17,7 +17,7 @@ class Handles:
     def __init__(self) -> None:
         self._handles: dict[tuple[Kind, str], str] = {}
         self._ids: dict[str, str] = {}
-        self._counts: dict[Kind, int] = {"P": 0, "M": 0, "L": 0}
+        self._counts: dict[Kind, int] = {"P": 0, "M": 0, "L": 0, "K": 0}
 
     def of(self, id_: str, kind: Kind = "P") -> str:
         """The handle of an id, given out when it has none yet. Ids of different kinds may be spelled alike."""
@@ -37,6 +37,14 @@ class Handles:
     def way(self, id_: str) -> str:
         """The handle of a portal: L1, L2."""
         return self.of(id_, "L")
+
+    def fact(self, id_: str) -> str:
+        """The handle of something that is known: K1, K2."""
+        return self.of(id_, "K")
+
+    def given(self, *kinds: Kind) -> tuple[str, ...]:
+        """All handles of these kinds that were given out, kind by kind in the order of giving."""
+        return tuple(handle for kind in kinds for (of, _), handle in self._handles.items() if of == kind)
 
     def id(self, handle: str, kind: Kind | None = None) -> str | None:
         """The id behind a handle as a model writes it (`P2`, `p2`, `[P2]`), or None. With `kind`, of that kind only."""

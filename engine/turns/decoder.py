@@ -9,11 +9,12 @@ from engine.llm.structured import ask
 from engine.mind.aliases import tokenize, vocabulary
 from engine.mind.handles import Handles
 from engine.mind.perception import reach
+from engine.prompts.closing import decode_reply
 from engine.prompts.judging import decode_prompt
 from engine.records.base import EntityId
 from engine.records.clean import clean
 from engine.records.intents import Intent, IntentType, Verb
-from engine.records.wire import DecodeReply, WireIntent
+from engine.records.wire import WireIntent
 from engine.records.world import World
 
 _SPOKEN: tuple[Verb, ...] = ("say", "whisper", "shout")
@@ -32,11 +33,13 @@ class Decoder:
     async def decode(self, world: World, actor: EntityId, prose: str) -> list[Intent]:
         """The intents of `prose`, in order, at least one. Raises `ModelError`."""
         prompt, handles = decode_prompt(world, actor, prose)
+        model = self._router.model("decode")
+        closed = decode_reply(handles, actor, prose, model.count_tokens, model.context_window)
         request = ModelRequest(
             task="decode", entity=actor, round=world.round, seed=world.seed, template=prompt.template, messages=prompt.messages,
-            response=DecodeReply, max_tokens=700,
+            choices=closed.choices, max_tokens=closed.max_tokens,
         )
-        reply, completion = await ask(self._router.model("decode"), request, DecodeReply)
+        reply, completion = await ask(model, request, closed.shape)
         names = known_names(world, actor)
         intents = [i for wire in reply.intents[:_MAX_INTENTS] if (i := _intent(wire, actor, handles, names)) is not None]
         if not intents:

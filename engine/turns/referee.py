@@ -9,10 +9,11 @@ from engine.llm.protocol import ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.mind.handles import Handles
+from engine.prompts.closing import referee_reply
 from engine.prompts.judging import referee_prompt
 from engine.records.clean import clean
 from engine.records.intents import Intent, Outcome
-from engine.records.wire import RefereeReply, WireChange
+from engine.records.wire import WireChange
 from engine.records.world import Delta, LearnAttribute, Move, SetAttribute, SetPortal, Transfer, World
 from engine.turns.rules import rule_on
 from engine.world.rules import apply
@@ -65,11 +66,13 @@ class Referee:
 
     async def _ask(self, world: World, intent: Intent) -> Verdict:
         prompt, handles = referee_prompt(world, intent)
+        model = self._router.model("referee")
+        closed = referee_reply(handles, model.count_tokens)
         request = ModelRequest(
             task="referee", entity=intent.actor, round=world.round, seed=world.seed, template=prompt.template,
-            messages=prompt.messages, response=RefereeReply, max_tokens=300,
+            messages=prompt.messages, choices=closed.choices, max_tokens=closed.max_tokens,
         )
-        reply, _ = await ask(self._router.model("referee"), request, RefereeReply)
+        reply, _ = await ask(model, request, closed.shape)
         reason = handles.tokens(clean(reply.reason)[:200]).strip()
         reason = reason if len(reason) <= _LONGEST_REASON else ""
         if not reply.possible:

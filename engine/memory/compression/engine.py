@@ -16,6 +16,7 @@ from engine.llm.fitting import fitted, shorter
 from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
+from engine.memory.closing import compress_reply
 from engine.memory.compression.choose import DAY, neighbours, protected
 from engine.memory.compression.commit import commit
 from engine.memory.compression.telling import select
@@ -30,7 +31,6 @@ from engine.records.clean import clean
 from engine.records.memory import HandoffRun, LedgerEntry, Proposal, TriggerReport
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
-from engine.records.wire import CompressReply
 from engine.records.world import World
 from engine.storage.old_memories import OldMemory, PastCompression
 from engine.storage.store import Store
@@ -194,11 +194,12 @@ class CompressionEngine:
         attempt.model = model.name
         attempt.memories, prompt, handles = _fitting(world, attempt.owner, attempt.memories, model)
         attempt.prompt, attempt.template = prompt.text, prompt.template
+        closed = compress_reply(attempt.memories, handles, model.count_tokens, prompt.report.reserved)
         request = ModelRequest(
             task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
-            template=prompt.template, messages=prompt.messages, max_tokens=prompt.report.reserved,
+            template=prompt.template, messages=prompt.messages, choices=closed.choices, max_tokens=closed.max_tokens,
         )
-        reply, completion = await ask(model, request, CompressReply)
+        reply, completion = await ask(model, request, closed.shape)
         attempt.reply, attempt.model = clean(completion.text), completion.model
         chunk, attempt.notes = select(reply, world, attempt.memories, prompt, handles)
         return Proposal(

@@ -10,6 +10,7 @@ from engine.llm.fitting import fitted, shorter
 from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
+from engine.memory.closing import handoff_reply
 from engine.memory.embedding import TextVectors
 from engine.memory.handoff.finding import Found, Newcomer, find, newcomers
 from engine.memory.handoff.merging import merged
@@ -26,7 +27,6 @@ from engine.records.base import BufferId, EntityId
 from engine.records.clean import clean
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, Partition, Proposal, TriggerReport
 from engine.records.policies import HandoffPolicy
-from engine.records.wire import HandoffReply
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -228,11 +228,12 @@ class Proposer:
         piece = first_slice(world, attempt.owner, candidates, model)
         attempt.candidates, attempt.whole = piece.candidates, piece.whole
         attempt.prompt, attempt.template = piece.prompt.text, piece.prompt.template
+        closed = handoff_reply(piece.candidates, piece.handles, model.count_tokens, piece.prompt.report.reserved)
         request = ModelRequest(
             task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
-            template=piece.prompt.template, messages=piece.prompt.messages, max_tokens=piece.prompt.report.reserved,
+            template=piece.prompt.template, messages=piece.prompt.messages, choices=closed.choices, max_tokens=closed.max_tokens,
         )
-        reply, completion = await ask(model, request, HandoffReply)
+        reply, completion = await ask(model, request, closed.shape)
         attempt.reply, attempt.model = clean(completion.text), completion.model
         selection = select(reply, brief_of(world, piece))
         attempt.notes = selection.notes
