@@ -85,15 +85,14 @@ def closed(
 ) -> Closed[T]:  # fmt: skip
     """The shape for one call, with as many `items` as `tokens` are enough for: at least one, at most `most`, and no more than its own
     bounds allow. A list without choices stays empty. When not even one item fits, the call takes more tokens."""
-    held = {name: options for name, options in choices.items() if options}
-    bounds = {**limits, **{name: {"minItems": 0, "maxItems": 0} for name in choices if name not in held}}
+    bounds = {**limits, **{name: {"minItems": 0, "maxItems": 0} for name, options in choices.items() if not options}}
     counts = range(min(most, bounds_of(shape.model_fields[items])["maxItems"]), 0, -1) if items else (0,)
     for count in counts:
         found = limited(shape, {**bounds, items: {"maxItems": count}} if items else bounds)
-        needed = room(found, held, count_tokens)
+        needed = room(found, choices, count_tokens)
         if needed <= tokens:
             break
-    return Closed(found, held, max(tokens, needed))
+    return Closed(found, choices, max(tokens, needed))
 
 
 def fullest(shape: type[BaseModel], choices: Choices) -> str:

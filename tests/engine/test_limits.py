@@ -83,7 +83,7 @@ def test_as_many_items_as_there_is_room_for(tokens: int) -> None:
 
 def test_a_list_that_nothing_may_stand_in_stays_empty() -> None:
     found = closed(HandoffReply, {"quotes": (), "sourceEntryIds": ("M1",)}, estimate_tokens, 900, items="chunks", most=2)
-    assert found.choices == {"sourceEntryIds": ("M1",)}
+    assert found.choices["quotes"] == ()
     assert all(chunk["quotes"] == [] for chunk in json.loads(fullest(found.shape, found.choices))["chunks"])
 
 

@@ -31,7 +31,7 @@ def test_who_is_alone_has_no_targets(room: World) -> None:
     handles = Handles()
     handles.of("ada_1")
     closed = decode_reply(handles, "ada_1", "I nod.", estimate_tokens, 8192)
-    assert closed.choices == {}
+    assert closed.choices == {"targets": ()}
     [inner] = {type(one) for one in closed.shape.model_validate_json(fullest(closed.shape, {})).intents}
     assert issubclass(inner, WireIntent)
     assert bounds_of(inner.model_fields["targets"])["maxItems"] == 0
