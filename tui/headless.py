@@ -264,7 +264,7 @@ class _Run:
                 self._counts.update(names=1)
             case Paused(cap=cap):
                 self._cap = cap
-            case BeatFailed():
+            case BeatFailed() if not self._missing:
                 self._failures.append(event)
             case Happened() if not self._order.quiet and (line := self._game.tell(event, None)):
                 typer.echo(f"{line.round:>3}  {line.when}  {line.place}: {line.text}")
@@ -276,7 +276,7 @@ class _Run:
     def _tell_failures(self, why: str) -> None:
         """Tell of beats that failed. The failure that the run stops for is told at its end."""
         for failure in self._failures:
-            if not self._missing and not why.endswith(failure.reason):
+            if not why.endswith(failure.reason):
                 complain(f"{self._game.name(failure.entity)} does not act: {failure.reason}")
         self._failures.clear()
 
