@@ -124,6 +124,25 @@ def test_a_tape_cut_anywhere_is_replayed_as_far_as_it_goes(studio: Path, tmp_pat
     assert len(now) == calls
 
 
+def test_a_run_that_was_killed_leaves_a_tape_that_is_replayed_as_far_as_it_goes(studio: Path, tmp_path: Path) -> None:
+    words = ["run", "salt-lantern", "--rounds", "500", "--seed", "7", "--save", "killed.db", "--record", "tape", "--prompts", "then.jsonl"]
+    process = subprocess.Popen([sys.executable, "-m", "tui.start", *words], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    while not process.stdout.readline().startswith(b"  4  "):
+        assert process.poll() is None
+    process.kill()
+    process.communicate()
+    outcome = run(Order(WORLD, 500, 7, tmp_path / "now.db", tmp_path / "now.jsonl", replay=tmp_path / "tape"))
+    assert outcome.summary["unused_calls"] == 0
+    assert isinstance(outcome.summary["rounds"], int)
+    assert outcome.summary["rounds"] >= 4
+    then, now = [path.read_text(encoding="utf-8").splitlines() for path in (tmp_path / "then.jsonl", tmp_path / "now.jsonl")]
+    assert now == then[: len(now)]
+    assert len(then) - len(now) <= 1  # the last reply may be in the log and not yet on the tape
+    on = run(Order(tmp_path / "killed.db", 1, record=tmp_path / "tape"))
+    assert on.stopped == ""
+
+
 def test_another_seed_and_another_world_are_refused_and_leave_no_save(studio: Path, tmp_path: Path) -> None:
     with pytest.raises(OthermindsError, match="with seed 7, and this is The Salt Lantern with seed 8"):
         run(Order(WORLD, 2, 8, tmp_path / "now.db", replay=studio / "tape"))
