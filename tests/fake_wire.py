@@ -59,9 +59,9 @@ class OpenAiChat:
         return self._chunk(body, [self._choice({"content": piece})])
 
     def end(self, body: Mapping[str, Any], behaviour: Behaviour, usage: Usage) -> bytes:
-        delta = {"refusal": behaviour.refusal} if behaviour.refusal else {}
         finish = "tool_calls" if behaviour.tool_call else behaviour.finish
-        data = self._chunk(body, [self._choice(delta, finish)] if behaviour.choices else [])
+        data = b"".join(self._chunk(body, [self._choice({"refusal": piece})]) for piece in self.pieces(behaviour.refusal))
+        data += self._chunk(body, [self._choice({}, finish)] if behaviour.choices else [])
         if usage is not None and (body.get("stream_options") or {}).get("include_usage"):
             data += self._chunk(body, [], usage=_tokens(usage))
         return data + b"data: [DONE]\n\n"

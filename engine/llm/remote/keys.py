@@ -1,26 +1,44 @@
-"""Whether a provider's key is there, looked at before a call: a missing one comes back as a server's error or not at all."""
+"""Whether a key is there, looked at before a call: a missing one comes back as a server's error or not at all. And that it goes to nobody
+but the service it is for."""
 
 import os
 from typing import Final
 
 from engine.llm.remote.faults import Origin, no_key
 from engine.llm.remote.library import Litellm
+from engine.llm.remote.providers import has_address, is_providers_own, provider_of
 
 _KEY: Final = "_API_KEY"
-_ADDRESSES: Final = ("_API_BASE", "_BASE_URL")
+NONE: Final = "none"
+"""Sent in place of a key."""
 
 
-def keys_for(litellm: Litellm, origin: Origin) -> dict[str, object]:
-    """What to pass with a call for the provider's sake: nothing, or a key that is none for a server of one's own.
+def keys_for(litellm: Litellm, origin: Origin, key_env: str | None = None) -> dict[str, object]:
+    """What to pass with a call for the key's sake: the one in `key_env`, or one that is none, or nothing, so that litellm takes the
+    provider's own.
 
-    Raises `ProviderError` when the provider wants a key and no server was set that may do without, whether in the settings or
-    by the provider's own variable. Only keys are looked at: other variables have defaults, or the provider tells.
+    The provider's own key is not sent to an address that was set, unless the provider's own variable names that address too: it may be
+    anybody's. Raises `ProviderError` when a key is wanted and is not there. Only keys are looked at: other variables have defaults, or the
+    provider tells.
     """
-    missing = litellm.validate_environment(origin.model).get("missing_keys")
-    names = [str(name) for name in missing] if isinstance(missing, list) else []
-    if not names or not all(name.endswith(_KEY) for name in names):
+    if key_env is not None:
+        key = os.environ.get(key_env, "").strip()
+        if not key:
+            raise no_key(origin, [key_env])
+        return {"api_key": key}
+    provider = provider_of(origin.model)
+    if origin.api_base and not is_providers_own(provider, origin.api_base):
+        return {"api_key": NONE}
+    names = missing_keys(litellm, origin.model)
+    if not names:
         return {}
-    providers = [name.removesuffix(_KEY) for name in names]
-    if origin.api_base or any(os.environ.get(provider + ending) for provider in providers for ending in _ADDRESSES):
-        return {"api_key": "none"}
+    if origin.api_base or has_address(provider):
+        return {"api_key": NONE}
     raise no_key(origin, names)
+
+
+def missing_keys(litellm: Litellm, model: str) -> list[str]:
+    """The variables that the provider of a model wants its key in, when none is set and keys are all it wants."""
+    missing = litellm.validate_environment(model).get("missing_keys")
+    names = [str(name) for name in missing] if isinstance(missing, list) else []
+    return names if all(name.endswith(_KEY) for name in names) else []

@@ -5,7 +5,7 @@ import importlib
 import logging
 import os
 import warnings
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping, Sequence
 from types import ModuleType
 from typing import Final, Protocol, cast
 
@@ -27,6 +27,23 @@ _BENEATH: Final = ("aiohttp", "botocore", "httpcore", "httpx", "huggingface_hub"
 
 class Litellm(Protocol):
     """The part of litellm that is used here. Calls take what litellm's own do."""
+
+    @property
+    def model_cost(self) -> Mapping[str, Mapping[str, object]]:
+        """The list of models with prices and limits, by name."""
+        ...
+
+    def acompletion(self, **request: object) -> Awaitable[object]:
+        """A reply, or with `stream=True` an asynchronous iterator of its parts."""
+        ...
+
+    def get_llm_provider(self, model: str) -> Sequence[object]:
+        """The model's name at its provider, the provider, a key and an address. Raises for a model that nobody provides."""
+        ...
+
+    def supports_reasoning(self, model: str) -> bool:
+        """Whether a model is known to think before it replies. Asks an Ollama server, and nobody else."""
+        ...
 
     def aembedding(self, **request: object) -> Awaitable[object]:
         """Vectors of the texts `input`; the reply's `data` holds a row for each, with `index` and `embedding`."""

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -24,19 +25,14 @@ ROOT = Path(__file__).parents[3]
 ORIGIN = Origin("some/model", None, "choose another")
 
 
-class Library:
-    """Stands for litellm."""
-
-    async def aembedding(self, **request: object) -> object:
-        return request
-
-    def validate_environment(self, model: str) -> dict[str, object]:
-        return {"missing_keys": []}
+def library_of_tests() -> Litellm:
+    """Stands for litellm, which the bridge itself asks for nothing."""
+    return cast(Litellm, object())
 
 
 @pytest.fixture
 def bridge() -> Iterator[LitellmBridge]:
-    made = LitellmBridge(Library)
+    made = LitellmBridge(library_of_tests)
     yield made
     made.close()
 
@@ -161,7 +157,7 @@ async def test_what_the_library_cancels_itself_is_no_cancelling_of_ours(bridge: 
 
 async def test_closing_fails_what_is_under_way_ends_the_thread_and_can_be_begun_again() -> None:
     before = set(threads())
-    bridge = LitellmBridge(Library)
+    bridge = LitellmBridge(library_of_tests)
     wait, begun, cancelled = held()
     work = asyncio.create_task(bridge.call(wait, ORIGIN, 30.0))
     assert await asyncio.to_thread(begun.wait, 20)
@@ -187,7 +183,7 @@ async def test_a_library_that_cannot_be_loaded_is_told_and_tried_again() -> None
         tries.append(1)
         if len(tries) == 1:
             raise ModelError("The package litellm cannot be loaded.")
-        return Library()
+        return library_of_tests()
 
     async def answer(_: Litellm) -> int:
         return 42

@@ -8,8 +8,8 @@ from engine.llm.thoughts import SpokenPart, without_thoughts
 
 PARTS = st.lists(
     st.sampled_from([
-        "<think>", "</think>", "<THINK>", "<thinking>", "</thinking>", "<thought>", "</thoughts>", "<", "</", "think", ">", "Good day.", " ",
-        "\n", "a < b", "<b>", '"', "She nods. ",
+        "<think>", "</think>", "<THINK>", "<thinking>", "</thinking>", "<thought>", "</thoughts>", "<", "</", "think", ">", "Good day.",
+        " ", "\n", "a < b", "<b>", '"', "She nods. ",
     ]),
     max_size=14,
 ).map("".join)

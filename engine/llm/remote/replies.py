@@ -1,0 +1,121 @@
+"""A reply as litellm gives it, whole or in pieces, read into one value."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final, Protocol
+
+from engine.llm.protocol import Heard
+from engine.llm.remote.faults import Origin, broken_off, timed_out
+from engine.llm.thoughts import SpokenPart
+
+_UNTOLD: Final = object()
+"""In place of what litellm does not say at all."""
+
+
+class Stream(Protocol):
+    """What litellm gives for a call with `stream=True`."""
+
+    def __aiter__(self) -> AsyncIterator[object]:
+        """The parts as they come."""
+        ...
+
+    async def aclose(self) -> None:
+        """Hang up. Leaving the iteration alone lets the model go on."""
+        ...
+
+
+class Reply:
+    """What came of one call."""
+
+    def __init__(self, prose: bool) -> None:
+        """Thoughts within the text are taken out of prose; structured replies keep them, for whoever looks for JSON in it."""
+        self.finish = ""
+        """Why it ended, in OpenAI's words: `stop`, `length`, `content_filter`."""
+        self.refusal = ""
+        self.thought = False
+        """Whether the model thought before."""
+        self.usage: object = None
+        """As the provider counted; None when nobody did."""
+        self._spoken = SpokenPart() if prose else None
+        self._text: list[str] = []
+        self._arguments: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The reply itself. The arguments of a tool call, where a structured one came so."""
+        if self._spoken is not None:
+            return self._spoken.text
+        return "".join(self._text) or "".join(self._arguments)
+
+    def add(self, message: object) -> list[str | None]:
+        """Take a message, or what a part adds to it. What can be heard of it: None where all before is void."""
+        self.thought = self.thought or bool(getattr(message, "reasoning_content", None))
+        self.refusal += getattr(message, "refusal", None) or ""
+        for call in getattr(message, "tool_calls", None) or ():
+            self._arguments.append(getattr(getattr(call, "function", None), "arguments", None) or "")
+        piece = getattr(message, "content", None)
+        if not isinstance(piece, str) or not piece:
+            return []
+        if self._spoken is None:
+            self._text.append(piece)
+            return [piece]
+        return self._spoken.add(piece)
+
+    def end(self) -> list[str | None]:
+        """What was held back until now."""
+        if self._spoken is None:
+            return []
+        said = self._spoken.end()
+        self.thought = self.thought or self._spoken.thought
+        return said
+
+
+async def streamed(open_: Callable[[], Awaitable[object]], say: Heard, prose: bool, silence: float, origin: Origin) -> Reply:
+    """The reply of a stream, said on as it comes. `silence` is how many seconds may pass without another part, or until the first.
+
+    Hangs up whatever happens. Raises `ProviderError` for silence and for a stream that ends without saying why, and what litellm raises.
+    """
+    reply, began = Reply(prose), False
+    clock = asyncio.get_running_loop().time
+    try:
+        async with asyncio.timeout(silence) as watch:
+            stream: Stream = await open_()  # type: ignore[assignment]
+            try:
+                async for part in stream:
+                    watch.reschedule(clock() + silence)
+                    began = True
+                    _take(part, reply, say)
+            finally:
+                await stream.aclose()
+    except TimeoutError as error:
+        raise timed_out(origin, silence, began) from error
+    _say(reply.end(), say)
+    ends = [getattr(stream, name, _UNTOLD) for name in ("received_finish_reason", "intermittent_finish_reason")]
+    if all(end is None for end in ends) and (reply.text or reply.thought):  # litellm makes up a `stop`
+        raise broken_off(origin)
+    if not any(getattr(part, "usage", None) for part in getattr(stream, "chunks", ())):  # and counts where nobody did
+        reply.usage = None
+    return reply
+
+
+async def whole(open_: Callable[[], Awaitable[object]], prose: bool) -> Reply:
+    """The reply of a call that is answered at once. Raises what litellm raises."""
+    reply, response = Reply(prose), await open_()
+    for choice in list(getattr(response, "choices", None) or ())[:1]:
+        reply.finish = getattr(choice, "finish_reason", None) or ""
+        reply.add(getattr(choice, "message", None))
+    reply.end()
+    reply.usage = getattr(response, "usage", None)
+    return reply
+
+
+def _take(part: object, reply: Reply, say: Heard) -> None:
+    for choice in list(getattr(part, "choices", None) or ())[:1]:
+        reply.finish = getattr(choice, "finish_reason", None) or reply.finish
+        _say(reply.add(getattr(choice, "delta", None)), say)
+    reply.usage = getattr(part, "usage", None) or reply.usage
+
+
+def _say(pieces: list[str | None], say: Heard) -> None:
+    for piece in pieces:
+        say(piece)
