@@ -23,7 +23,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_carries_all_data(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    for folder, ending in (("engine", "*.sql"), ("engine", "*.txt"), ("tui", "*.tcss")):
+    for folder, ending in (("engine", "*.sql"), ("engine", "*.txt"), ("engine", "*.toml"), ("tui", "*.tcss")):
         files = [str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob(ending)]
         assert files
         assert not set(files) - names

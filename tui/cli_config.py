@@ -35,7 +35,7 @@ def overview(context: typer.Context, as_json: Json = False) -> None:
 
 @config.command()
 def show(as_json: Json = False) -> None:
-    """Show the settings that hold, where each comes from, and the models of each task in order."""
+    """Show what holds and where it comes from. Of each task its models, in order."""
     from engine.settings import load_settings, settings_path
 
     path = settings_path()
@@ -55,7 +55,7 @@ def show(as_json: Json = False) -> None:
 
 @config.command()
 def check(as_json: Json = False) -> None:
-    """List everything that is wrong, and what is odd. Exit code 1 when something is wrong."""
+    """List all that is wrong, and what is odd. Exit code 1 when something is wrong."""
     from engine.settings import load_settings, oddities, settings_path
 
     faults: tuple[str, ...] = ()
@@ -82,7 +82,12 @@ def set_(
     value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value. Several models: with commas between them, or as TOML.")],
     more: Annotated[list[str] | None, typer.Argument(metavar="[KEY VALUE]", help="Further settings that are to be set with it.")] = None,
 ) -> None:
-    """Set one setting, or several that only fit together."""
+    """Set a setting, or several that only fit together.
+
+    For instance: otherminds config set models.actor openai/gpt-5-mini,storyteller
+
+    Or: otherminds config set endpoint.home.model openai/qwen2.5 endpoint.home.api_base http://127.0.0.1:8080/v1
+    """
     from engine.settings import change_all, settings_path
     from engine.settings.keys import dotted, parsed_key
     from engine.settings.values import parts_of, value_from
@@ -103,7 +108,7 @@ def set_(
 
 @config.command()
 def unset(keys: Annotated[list[str], typer.Argument(metavar="KEY", help=_KEY_HELP)]) -> None:
-    """Take settings out of the file, so that what is built in holds again. Also of what is misspelt there."""
+    """Take settings out of the file. What is built in holds again. Also for what is misspelt there."""
     from engine.settings import change_all, settings_path
     from engine.settings.faults import Fault, no_setting
     from engine.settings.keys import annotation_at, dotted, parsed_key
@@ -134,7 +139,7 @@ def path_() -> None:
 
 @config.command()
 def init() -> None:
-    """Write a settings file that sets nothing and explains everything, unless there is one."""
+    """Write a file that explains all settings. When there is one already, nothing happens."""
     from engine.settings import begin, settings_path
 
     path = settings_path()
