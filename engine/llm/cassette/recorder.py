@@ -11,13 +11,13 @@ from engine.llm.cassette.lines import Facts, Line, ModelsLine, Place, Title, wri
 from engine.llm.cassette.program import program
 from engine.llm.meter import Meter
 from engine.llm.protocol import LanguageModel
-from engine.llm.tokens import estimate_tokens
+from engine.llm.tokens import SCALE_STEPS, estimate_tokens
 from engine.records.models import Call
 from engine.records.world import World
 
 _OTHER_FILE: Final = "Choose another file for the tape."
-_SAMPLE: Final = "a" * 65_536
-"""Long enough to tell by how much a model counts more than is estimated."""
+_SAMPLE: Final = "a" * 4 * SCALE_STEPS
+"""So long that its count tells the scale of a model to the last step."""
 
 METERED: ContextVar[list[Call] | None] = ContextVar("metered", default=None)
 """The metered calls of the call that is being recorded."""

@@ -1,6 +1,5 @@
 """Models and embedders that live from a tape alone."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from engine.llm.cassette.lines import TASKS, EmbedderLine, Facts, Place
 from engine.llm.cassette.playback import Playback
 from engine.llm.hashing import Hash768
 from engine.llm.protocol import Completion, Embedder, Heard, LanguageModel, ModelRequest
-from engine.llm.tokens import estimate_tokens
+from engine.llm.tokens import scaled_tokens
 from engine.records.prompts import Task
 
 
@@ -57,7 +56,7 @@ class Replayed:
 
     def count_tokens(self, text: str) -> int:
         """As the model that was recorded counted at this point of the game."""
-        return math.ceil(estimate_tokens(text) * self._facts.scale)
+        return scaled_tokens(text, self._facts.scale)
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """The reply that was recorded, without waiting. Raises the recorded `ModelError`, and `NotOnTapeError`, a `ModelError` too."""

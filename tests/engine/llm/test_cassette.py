@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from engine.llm.meter import Meter
 from engine.llm.observed import Wrapped
 from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest, Usage
 from engine.llm.scripted import Scripted
-from engine.llm.tokens import estimate_tokens
+from engine.llm.tokens import scaled_tokens
 from engine.records.clean import clean
 from engine.records.models import Call
 from engine.records.prompts import Message, Task
@@ -47,7 +46,7 @@ class Told(Wrapped):
         return self.window
 
     def count_tokens(self, text: str) -> int:
-        return math.ceil(estimate_tokens(text) * self.scale)
+        return scaled_tokens(text, self.scale)
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         pieces, outcome = self.outcomes.pop(0)
@@ -258,7 +257,7 @@ async def test_what_a_model_says_of_itself_changes_where_it_changed(studio: Stud
     class Learning(Told):
         async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
             self.window -= 1000
-            self.scale += 0.125
+            self.scale *= 1.1
             return await super().complete(request, heard)
 
     def said(model: LanguageModel) -> tuple[str, int, int, bool]:

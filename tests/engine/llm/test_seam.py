@@ -12,7 +12,7 @@ from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.scripted import Scripted
 from engine.llm.storyteller import Storyteller
-from engine.llm.tokens import estimate_tokens
+from engine.llm.tokens import SCALE_STEPS, estimate_tokens, scaled_tokens
 from engine.records.prompts import Message, Task
 
 
@@ -80,3 +80,12 @@ def test_tokens_are_four_bytes_and_never_fewer_than_words(text: str, tokens: int
 def test_tokens_are_counted_by_words_where_those_are_more(text: str) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     assert estimate_tokens(text) == max(-(-size // 4), len(text.split()))
+
+
+@given(st.text(max_size=200), st.floats(0.01, 20))
+def test_a_scale_is_known_again_from_a_count(text: str, scale: float) -> None:
+    sample = "a" * 4 * SCALE_STEPS
+    again = scaled_tokens(sample, scale) / estimate_tokens(sample)
+    assert scaled_tokens(text, again) == scaled_tokens(text, scale)
+    assert estimate_tokens(text) * scale <= scaled_tokens(text, scale) + 1e-9
+    assert scaled_tokens(text, 1.0) == estimate_tokens(text)
