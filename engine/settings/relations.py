@@ -1,6 +1,6 @@
 """Whether settings fit each other: names that are meant to be somewhere else, things that go together, names that none can have."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from engine.settings.keys import Key
 from engine.settings.names import likely, near, shown
@@ -14,10 +14,12 @@ def related(settings: Settings, endpoints: Collection[str]) -> Iterator[tuple[Ke
     for name in settings.provider:
         if not name.strip() or not name.isprintable() or "/" in name:
             yield ("provider", name), "must be named as in front of a model, `openai`, or by host and port of a server, `127.0.0.1:8080`"
+    default = settings.models.default
     for field, info in type(settings.models).model_fields.items():
         task = getattr(settings.models, field)
-        if isinstance(task, TaskSettings):
-            yield from _task(("models", info.alias or field), task, endpoints)
+        if isinstance(task, TaskSettings) and task.model_fields_set & {"model", "fallbacks"}:
+            first = task.model if "model" in task.model_fields_set else default.model
+            yield from _task(("models", info.alias or field), (first, *task.fallbacks), endpoints)
     embed = settings.models.embed.model
     if embed not in BUILT_IN and not is_litellms(embed):
         yield ("models", "embed", "model"), f"no embedder is called `{shown(embed)}`; built in are {' and '.join(BUILT_IN)}, {_PROVIDER}"
@@ -52,11 +54,11 @@ def _endpoint(name: str, endpoint: EndpointSettings) -> Iterator[tuple[Key, str]
         yield (*place, missing[0]), f"needs both prices or none: `{missing[0]}` is missing"
 
 
-def _task(place: Key, task: TaskSettings, endpoints: Collection[str]) -> Iterator[tuple[Key, str]]:
-    for index, name in enumerate(task.names):
+def _task(place: Key, names: Sequence[str], endpoints: Collection[str]) -> Iterator[tuple[Key, str]]:
+    for index, name in enumerate(names):
         where = (*place, "fallbacks" if index else "model")
-        if name in task.names[:index]:
-            if name not in task.names[index + 1:]:
+        if name in names[:index]:
+            if name not in names[index + 1:]:
                 yield where, f"`{shown(name)}` is named twice"
         elif name != STORYTELLER and name not in endpoints and not is_litellms(name):
             yield where, _unknown(name, endpoints)

@@ -107,6 +107,7 @@ def test_saved_with_a_byte_order_mark(environ: dict[str, str]) -> None:
     ("[endpoint.gpt-5]\nmodel = 'a/b'\n[models]\nactor = 'gpt-5-mini'", "did you mean `gpt-5` or `openai/gpt-5-mini`?"),
     ("[models]\nactor = ['a/b', 'c/d', 'a/b']", "`models.actor`: `a/b` is named twice"),
     ("[models.actor]\nmodel = 'a/b'\nfallbacks = ['a/b']", "`models.actor.fallbacks`: `a/b` is named twice"),
+    ("[models]\ndefault = 'a/b'\n[models.actor]\nfallbacks = ['c/d', 'a/b']", "`models.actor.fallbacks`: `a/b` is named twice"),
     ("[models.actor]\nfallbacks = 'a/b'", "`models.actor.fallbacks` must be a list of names"),
     ("[models]\nactor = []", "`models.actor` must name a model"),
     ("[models]\nactor = ['a/b', 3]", "`models.actor` must be the name of a model, a list of names, or a table"),
@@ -223,6 +224,17 @@ def test_a_whole_file_of_settings_for_models(environ: dict[str, str]) -> None:
     assert found.resolved("x/y") == EndpointSettings(model="x/y")
     assert found.provider["127.0.0.1:8080"].concurrency == 2
     assert found.caps == CapSettings(run_tokens=100_000, day_money=5)
+
+
+def test_what_a_task_takes_over_from_the_default_is_no_mistake_of_its_own(environ: dict[str, str]) -> None:
+    written(environ, "[models]\ndefault = ['a/b', 'c/d']\n[models.actor]\nfallbacks = ['storyteller']\n[models.decode]\ntimeout = 5\n")
+    models = load_settings(environ=environ).models
+    assert models.answering("actor").names == ("a/b", "storyteller")
+    assert models.answering("decode").names == ("a/b", "c/d")
+    written(environ, "[models]\ndefault = 'hom'\n[models.actor]\ntimeout = 5\n")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(environ=environ)
+    assert len(caught.value.faults) == 1
 
 
 def test_all_mistakes_are_told_at_once(environ: dict[str, str]) -> None:

@@ -115,8 +115,8 @@ def test_no_key_is_printed_or_written(config: Shell) -> None:
     assert rows(config())['endpoint."a/b".key_env'] == ["MY_KEY, which is not set", "the file"]
     assert "MY_KEY is not set" in config("check")
     config.path.write_text(f"[endpoint.'a/b']\napi_key = '{secret}'\n")
-    for words in (("show",), ("check",), ("show", "--json"), ("set", "caps.run_tokens", "5")):
-        assert secret[8:] not in config(*words, code=1, OPENAI_API_KEY=secret)
+    for command in ("show", "check", "show --json", "set caps.run_tokens 5"):
+        assert secret[8:] not in config(*command.split(), code=1, OPENAI_API_KEY=secret)
 
 
 @pytest.mark.parametrize(("words", "code", "said"), [
