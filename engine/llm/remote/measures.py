@@ -3,7 +3,7 @@
 import re
 from typing import Final, Literal, NamedTuple
 
-from engine.llm.tokens import estimate_tokens
+from engine.llm.tokens import estimate_tokens, scaled_tokens
 
 WindowFrom = Literal["settings", "server", "package", "guess"]
 
@@ -53,7 +53,7 @@ class Measures:
 
     def count(self, text: str) -> int:
         """Tokens of a text, estimated on the high side."""
-        return round(estimate_tokens(text) * self.scale)
+        return scaled_tokens(text, self.scale)
 
     def settle(self, window: int, source: WindowFrom) -> None:
         """The window that was found out, unless one was set."""
