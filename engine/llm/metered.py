@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -25,6 +25,8 @@ _MARGIN: Final = 1.25
 """A count of tokens may be a fifth too low."""
 _AROUND_A_MESSAGE: Final = 16
 """Tokens that a chat template puts around one."""
+_FASTEST: Final = 250
+"""Tokens that a model writes in a second, at most: few do more."""
 
 
 class Outside(Protocol):
@@ -85,8 +87,10 @@ class Metered(Wrapped):
             try:
                 completion = await self._inner.complete(request, hear if self._outside is not None or heard is not None else None)
             except (OthermindsError, asyncio.CancelledError) as error:
-                if pieces or _reached(error):
-                    self._count(request, self._guessed(request, "".join(pieces)), None, self._clock() - began, _why(error))
+                seconds = self._clock() - began
+                if (spent := _spent(error)) != "nothing" or pieces:
+                    usage = self._guessed(request, "".join(pieces), seconds if spent == "reply" else 0.0)
+                    self._count(request, usage, None, seconds, _why(error))
                 raise
             finally:
                 reservation.release()
@@ -131,8 +135,14 @@ class Metered(Wrapped):
     def _cost_of(self, usage: Usage) -> float | None:
         return self._outside.cost_of(usage) if self._outside is not None else 0.0
 
-    def _guessed(self, request: ModelRequest, heard: str) -> Usage:
-        return Usage(prompt_tokens=self._sent(request), reply_tokens=self.count_tokens(heard), estimated=True)
+    def _guessed(self, request: ModelRequest, heard: str, seconds: float) -> Usage:
+        """What a call took that gave no reply, with what may have been written in so many seconds without being heard: thoughts, and
+        replies that come all at once."""
+        unheard = 0
+        if self._outside is not None:
+            whole = request.response is not None and not heard
+            unheard = min(int(seconds * _FASTEST), self._outside.thinking + (request.max_tokens if whole else 0))
+        return Usage(prompt_tokens=self._sent(request), reply_tokens=self.count_tokens(heard) + unheard, estimated=True)
 
     def _count(self, request: ModelRequest, usage: Usage, cost: float | None, seconds: float, failed: str = "") -> None:
         cost = cost if cost is not None else self._cost_of(usage)
@@ -145,9 +155,11 @@ class Metered(Wrapped):
             self._tell(ModelNote(task=request.task, model=self.name, text=note))
 
 
-def _reached(error: BaseException) -> bool:
-    """Whether the model may have read the prompt."""
-    return COURSES[error.trouble].reached if isinstance(error, ProviderError) else isinstance(error, asyncio.CancelledError)
+def _spent(error: BaseException) -> Literal["nothing", "prompt", "reply"]:
+    """What a call may have cost that ended so."""
+    if isinstance(error, ProviderError):
+        return COURSES[error.trouble].spent
+    return "reply" if isinstance(error, asyncio.CancelledError) else "nothing"
 
 
 def _why(error: BaseException) -> str:

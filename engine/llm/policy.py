@@ -1,7 +1,7 @@
 """What is done about each trouble with a provider: the one table that waiting, falling back and counting go by."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from engine.errors import ProviderError, Trouble
 
@@ -16,24 +16,24 @@ class Course(NamedTuple):
     a wrong key must not look like a working program."""
     rests: bool
     """Whether the endpoint is left alone for a while after."""
-    reached: bool
-    """Whether the model may have read the prompt: then it is counted, also when nothing came back."""
+    spent: Literal["nothing", "prompt", "reply"]
+    """What it may have cost all the same: nothing, for no model was reached; the prompt; a reply, too, of which nothing came."""
     says: str
     """What it is, after the name of the model."""
 
 
 COURSES: Final[Mapping[Trouble, Course]] = {
-    "rate_limited": Course(2, True, True, False, "is rate limited"),
-    "overloaded": Course(2, True, True, True, "has trouble of its own"),
-    "unreachable": Course(1, True, True, False, "cannot be reached"),
-    "timed_out": Course(1, True, True, True, "does not answer"),
-    "broken_off": Course(1, True, False, True, "broke off in the middle"),
-    "bad_output": Course(1, True, False, True, "replies with nothing that can be used"),
-    "no_key": Course(0, False, False, False, "takes no call without the right key"),
-    "unknown_model": Course(0, False, False, False, "is not known there"),
-    "too_long": Course(0, False, False, False, "has no room for the text"),
-    "bad_request": Course(0, False, False, False, "takes no such call"),
-    "refused": Course(0, False, False, True, "refuses the text"),
+    "rate_limited": Course(2, True, True, "nothing", "is rate limited"),
+    "overloaded": Course(2, True, True, "prompt", "has trouble of its own"),
+    "unreachable": Course(1, True, True, "nothing", "cannot be reached"),
+    "timed_out": Course(1, True, True, "reply", "does not answer"),
+    "broken_off": Course(1, True, False, "reply", "broke off in the middle"),
+    "bad_output": Course(1, True, False, "prompt", "replies with nothing that can be used"),
+    "no_key": Course(0, False, False, "nothing", "takes no call without the right key"),
+    "unknown_model": Course(0, False, False, "nothing", "is not known there"),
+    "too_long": Course(0, False, False, "nothing", "has no room for the text"),
+    "bad_request": Course(0, False, False, "nothing", "takes no such call"),
+    "refused": Course(0, False, False, "prompt", "refuses the text"),
 }
 WAITS: Final = (1.0, 3.0)
 """Seconds before the first and the second time that the same is asked once more, unless the provider asks for others."""

@@ -110,6 +110,27 @@ async def test_what_was_heard_before_a_call_failed_counts_whether_anybody_listen
     assert [(call.prompt_tokens, call.reply_tokens, call.estimated) for call in counted.calls] == [(PROMPT, 4, True)]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "thinking", "shaped", "heard", "unheard"),
+    [
+        (2.0, 0, False, "", 0), (2.0, 4000, False, "", 500), (90.0, 4000, False, "", 4000), (90.0, 4000, False, "four words of it", 4000),
+        (0.1, 0, True, "", 25), (90.0, 0, True, "", 50), (90.0, 0, True, "four words of it", 0), (90.0, 100, True, "", 150),
+    ],
+)  # fmt: skip
+async def test_what_may_have_been_written_unheard_counts_too(
+    seconds: float, thinking: int, shaped: bool, heard: str, unheard: int
+) -> None:
+    class Slow(Told):
+        async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+            counted.clock.seconds += seconds
+            return await super().complete(request, heard)
+
+    counted = Counted(Slow((heard, in_trouble("timed_out")), thinking=thinking))
+    with pytest.raises(ProviderError):
+        await counted.ask(ask_for().model_copy(update={"response": HandoffReply if shaped else None}))
+    assert counted.calls[0].reply_tokens == (4 if heard else 0) + unheard
+
+
 async def test_a_call_that_is_stopped_counts_as_far_as_it_came_and_leaves_no_reservation() -> None:
     model = Hanging("four words ", "of it")
     counted = Counted(model, CapSettings(run_tokens=1000))
