@@ -7,17 +7,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from engine.errors import OthermindsError
+from engine.errors import CapReachedError, OthermindsError
 from engine.folders import data_folder
-from tui.pace import Heard, Pacer, Refused, Rested
+from tui.pace import Heard, Pacer, Refused, Rested, Why
 from tui.saves import SaveNote, SaveShelf
 
 if TYPE_CHECKING:
     from engine.events import EngineEvent
-    from engine.game import Game, StoryLine
+    from engine.game import Game, RoundReport, StoryLine
     from engine.records.base import EntityId
+    from tui.models_view import Desk
 
 _TOLD_LIMIT = 12
 """Perceivers of one event that get their own telling at once. Those of larger crowds are told when somebody looks."""
@@ -32,6 +33,9 @@ class Games(Protocol):
     async def open(self, save: Path) -> "Game":
         """A game that goes on."""
 
+    async def models(self) -> "Desk":
+        """A desk of models without a game."""
+
 
 class EngineGames:
     """The engine's games. The engine is imported at the first one, in a thread: the screen is already there."""
@@ -44,6 +48,10 @@ class EngineGames:
         """Go on with a save."""
         return await (await _game_class()).open(save)
 
+    async def models(self) -> "Desk":
+        """The settings of models, as they are now."""
+        return await asyncio.to_thread(_open_desk)
+
 
 async def _game_class() -> "type[Game]":
     return await asyncio.to_thread(_import_game)
@@ -53,6 +61,12 @@ def _import_game() -> "type[Game]":
     from engine.game import Game
 
     return Game
+
+
+def _open_desk() -> "Desk":
+    from engine.model_desk import ModelDesk
+
+    return ModelDesk()
 
 
 @dataclass
@@ -69,8 +83,49 @@ class _Run:
     stopped: bool = False
     asked: bool = False
     """A proposal came up that waits for the reader's word: no further round begins."""
+    text: str = ""
+    """What the played entity does in the round that runs."""
+    acted: bool = False
+    """Whether it has done so."""
+    capped: bool = False
+    """A cap stops play."""
+    trouble: str = ""
+    """Why the last beat failed that did."""
     texts: deque[str] = field(default_factory=deque)
     """What the played entity does in the rounds to come, as far as it was written ahead."""
+
+    def begin(self) -> str:
+        """The next round begins. Returns what the played entity does in it."""
+        self.left -= 1
+        self.text, self.acted, self.trouble = self.texts.popleft() if self.texts else "", False, ""
+        return self.text
+
+    def hear(self, event: "EngineEvent", played: "EntityId | None") -> None:
+        """Note what bears on whether to go on."""
+        match event.kind:
+            case "beat_ended":
+                self.acted = self.acted or event.entity == played
+            case "beat_failed":
+                self.trouble = event.reason
+            case "paused":
+                self.capped = bool(event.cap)
+
+    def barred(self, report: "RoundReport") -> Rested | None:
+        """How play rests after this round though more were wanted, or a model cannot be asked; None when it goes on."""
+        if report.paused:
+            return self.rested("capped" if self.capped else "failed", report.paused)
+        if self.left and report.failed_beats and not report.beats:
+            return self.rested("failed", self.trouble)
+        return None
+
+    @property
+    def undone(self) -> str:
+        """What was written first of all that has not been done."""
+        return self.text if self.text and not self.acted else self.texts[0] if self.texts else ""
+
+    def rested(self, why: Why, reason: str = "") -> Rested:
+        """How these rounds came to rest."""
+        return Rested(why, self.done, self.wanted, self.promoted, self.failed, self.undone, reason)
 
 
 class GameHost:
@@ -82,6 +137,8 @@ class GameHost:
         self.shelf = SaveShelf(folder if folder is not None else data_folder())
         self.pacer = Pacer(speed)
         self.game: Game | None = None
+        self._desk: Desk | None = None
+        """Of models, while no game is open that has one of its own."""
         self.chosen: EntityId | None = None
         """Whose mind is on the screen: it is told what happens even in a crowd."""
         self.bug: BaseException | None = None
@@ -94,6 +151,16 @@ class GameHost:
         """Proposals that were told of: one of which a part has changed is no news."""
         self._shown = asyncio.Event()
         self._shown.set()
+
+    # models
+
+    async def models(self) -> "Desk":
+        """The desk of models: that of the open game, or one without a game, made when it is first asked for. Raises `SettingsError`."""
+        if self.game is not None:
+            return self.game.models
+        if self._desk is None:
+            self._desk = await self._games.models()
+        return self._desk
 
     # opening and closing
 
@@ -122,11 +189,16 @@ class GameHost:
             raise
         game.listen(self._hear)
         self.game = game
+        if self._desk is not None:  # the game's desk may change settings that this one has read
+            self._desk.close()
+            self._desk = None
         return game
 
     async def close(self) -> None:
         """Stop what runs, let its transaction end, and give the save back. Safe to call twice and after a crash."""
         await self.stop()
+        if self._desk is not None:
+            self._desk.close()
         game, self.game = self.game, None
         self.pacer.hurry()
         self.pacer.take(self._clock())
@@ -158,8 +230,8 @@ class GameHost:
             if text:
                 self._run.texts.append(text)
             return
-        self._run = _Run(rounds, rounds)
-        self._task = asyncio.create_task(self._play(self.game, self._run, text), name="otherminds-rounds")
+        self._run = _Run(rounds, rounds, texts=deque([text] if text else []))
+        self._task = asyncio.create_task(self._play(self.game, self._run), name="otherminds-rounds")
         self._task.add_done_callback(self._ended)
 
     def pause(self) -> None:
@@ -185,26 +257,25 @@ class GameHost:
             finally:
                 self.pacer.speed = speed
 
-    async def _play(self, game: "Game", run: _Run, text: str) -> None:
+    async def _play(self, game: "Game", run: _Run) -> None:
         try:
             while run.left > 0:
-                run.left -= 1
-                report = await game.step(text)
-                text = run.texts.popleft() if run.texts else ""
+                report = await game.step(run.begin())
                 run.done += 1
                 run.promoted += report.handoffs
                 run.failed += report.failed_beats
                 await self._until_shown()
-            why: Literal["asked", "paused", "done"] = "asked" if run.asked else "paused" if run.paused else "done"
-            self.pacer.put(Rested(why, run.done, run.wanted, run.promoted, run.failed))
-            if text:
-                self.pacer.put(Refused(text, "Play rests. Enter does this."))
+                if (rested := run.barred(report)) is not None:
+                    self.pacer.put(rested)
+                    break
+            else:
+                self.pacer.put(run.rested("asked" if run.asked else "paused" if run.paused else "done"))
+        except CapReachedError as error:
+            self.pacer.put(Refused(run.text, str(error), capped=True))
         except OthermindsError as error:
-            self.pacer.put(Refused(text, str(error)))
+            self.pacer.put(Refused(run.text, str(error)))
         except asyncio.CancelledError:
-            self.pacer.put(Rested("stopped", run.done, run.wanted, run.promoted, run.failed))
-            if run.texts:
-                self.pacer.put(Refused(run.texts[0], "Stopped before this was done."))
+            self.pacer.put(run.rested("stopped"))
             if not run.stopped:
                 raise
         await self._note(game)
@@ -248,6 +319,8 @@ class GameHost:
         return items
 
     def _hear(self, event: "EngineEvent") -> None:
+        if self._run is not None and self.game is not None:
+            self._run.hear(event, self.game.played)
         if event.kind == "handoff_proposed" and event.pending.id not in self._asked:
             self._asked.add(event.pending.id)
             if self._run is not None:

@@ -22,12 +22,16 @@ class Heard:
     told: "Mapping[EntityId | None, StoryLine]" = field(default_factory=dict)
 
 
+Why = Literal["done", "paused", "stopped", "asked", "capped", "failed"]
+"""`asked`: a proposal waits for the reader's word. `capped`: the next call would pass a cap. `failed`: nobody could act in the last round,
+or none that follow could, because a model cannot be asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rested:
     """Play has come to rest."""
 
-    why: Literal["done", "paused", "stopped", "asked"]
-    """`asked`: a proposal waits for the reader's word."""
+    why: Why
     rounds: int = 0
     """How many were finished."""
     wanted: int = 0
@@ -35,6 +39,10 @@ class Rested:
     promoted: int = 0
     failed: int = 0
     """Beats that failed."""
+    text: str = ""
+    """What was to be done and was not, to be given back to the player."""
+    reason: str = ""
+    """Why play rests, where that is no matter of course."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class Refused:
     text: str
     """What was to be done, to be given back to the player."""
     reason: str
+    capped: bool = False
+    """Whether a cap forbids it."""
 
 
 Item = Heard | Rested | Refused

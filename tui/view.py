@@ -34,7 +34,7 @@ from engine.events import (
 )
 from engine.mind.perception import reach
 from engine.records.base import EntityId, PlaceId, PortalId
-from engine.records.models import Spent
+from engine.records.models import Call, CapState, Spent
 from engine.records.review import PendingProposal
 from engine.records.world import PortalState, World
 from tui.minds import Mind, committed, remembered, repinned, restored
@@ -78,6 +78,10 @@ class WorldView:
     """What the acting entity has said so far in this beat."""
     spent: Spent = _NOTHING
     """What calls to models have taken since the save was opened."""
+    caps: tuple[CapState, ...] = ()
+    """Caps as they stood after the last call."""
+    model_note: ModelNote | None = None
+    """What is said of a model for as long as it matters: it is waited for, or another answers instead."""
     running: bool = False
     review: bool = False
     """Whether handoffs ask a person first."""
@@ -104,6 +108,8 @@ class WorldView:
 
 def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, StoryLine] | None" = None) -> WorldView:
     """The view after `event`, of which viewers were told `told`. Pure."""
+    if view.model_note is not None and _answered(view.model_note, event):
+        view = replace(view, model_note=None)
     match event:
         case RoundStarted(round=number, now=now) | RoundEnded(round=number, now=now):
             return replace(_timed(view, now=now, round=number), acting=None, prose="")
@@ -144,8 +150,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return replace(view, embedding=event if done < total else None)
         case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
             return _handoff(view, event)
-        case ModelNote(text=text):
-            return replace(view, note=Note(text))
+        case ModelNote():
+            return replace(view, model_note=event)
         case Called(call=call):
             return replace(view, spent=view.spent + Spent.of(call))
         case Paused(reason=reason):
@@ -167,6 +173,10 @@ def aside(view: WorldView, event: EngineEvent) -> str:
             return failed(view.name(entity), run)
         case BeatFailed(entity=entity, reason=reason):
             return f"{view.name(entity)} could not act: {reason}"
+        case Paused(cap=cap, reason=reason) if cap:  # else it is said already who could not act, and why
+            return f"Play pauses: {reason}"
+        case ModelNote(text=text) if falls_back(event):
+            return capital(text)
         case Trouble(text=text):
             return text
     return ""
@@ -218,6 +228,21 @@ def settled(view: WorldView) -> WorldView:
     if not any(mind.fresh for mind in view.minds.values()):
         return view
     return replace(view, minds={owner: replace(mind, fresh=frozenset()) for owner, mind in view.minds.items()})
+
+
+def falls_back(note: ModelNote) -> bool:
+    """Whether it tells that another model answers instead: worth a line of the story, for the voice is another one."""
+    return note.text.rstrip(".").endswith("answers instead")
+
+
+def _answered(note: ModelNote, event: EngineEvent) -> bool:
+    """Whether what a note says of a model is over: it has answered, or is waited for no more."""
+    match event:
+        case Called(call=Call(task=task, failed="")):
+            return task == note.task
+        case ProseStreamed():
+            return note.task == "actor"
+    return isinstance(event, BeatStarted | BeatEnded | BeatFailed | RoundStarted | RoundEnded | Paused)
 
 
 def _timed(view: WorldView, **changes: object) -> WorldView:

@@ -48,6 +48,16 @@ def named(viewer: str, target: str, change: AliasChange) -> tuple[str, str] | No
     return f"{capital(target)} is now {'known by name' if change.new == target else f'“{change.new}”'} to", viewer
 
 
+def capped(playing: bool) -> str:
+    """What to do when a cap stops play. Somebody who plays is in the line, where only function keys reach."""
+    return f"Paused at a cap: {'f2 raises it, then enter goes on' if playing else 'M raises it, then n goes on'}."
+
+
+def barred(playing: bool) -> str:
+    """What to do when play rests because a model cannot be asked."""
+    return f"Play rests: {'f2 shows the models, enter tries again' if playing else 'M shows the models, n tries again'}."
+
+
 def retold(aside: "Aside") -> tuple[str, str, bool]:
     """Something a mind did, as a save tells it: the words, for whom, and whether it went wrong."""
     match aside.what:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from engine.asides import Aside, Kept, asides
-from engine.errors import CommandError
+from engine.errors import CommandError, SettingsError
 from engine.events import (
     AliasLearned,
     BeatEnded,
@@ -19,6 +19,7 @@ from engine.events import (
     HandoffStarted,
     Happened,
     Listener,
+    Paused,
     PinChanged,
     PortalChanged,
     ProseStreamed,
@@ -26,13 +27,14 @@ from engine.events import (
     RoundStarted,
 )
 from engine.game import BufferView, Game, LedgerLine, RoundReport, StoryLine
-from engine.llm.observed import CallSink
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Partition, Trigger, TriggerReport
 from engine.records.prompts import Candidate, Cut, Message, Prompt, PromptReport, Receipt, Section
 from engine.records.tokens import substitute
 from engine.records.world import Attribute, Entity, Place, Portal, World
+from engine.setup import Setup
 from tests.tui.scripted_memory import FakeDesk
+from tests.tui.scripted_models import FakeModels
 
 START = datetime(1247, 3, 1, 18, 5)
 HOSTILE = "[red]x[/] [/nope] [@click=app.quit]go[/] \x1b]52;c;aGk=\x07 \u202eevil"
@@ -82,6 +84,8 @@ class FakeGame(Game):
         self.gate: asyncio.Event | None = None
         """When set, each beat waits for it: a slow model."""
         self.fail_next = ""
+        self.fail_all = ""
+        """Why nobody can act at all."""
         self.problems: tuple[str, ...] = ()
         """What is left out of each prompt."""
         self._listeners: list[Listener] = []
@@ -94,6 +98,10 @@ class FakeGame(Game):
         self._runs: list[HandoffRun] = []
         self._archive: dict[str, BufferEntry] = {}
         self.desk = FakeDesk(self)
+        self.model_desk = FakeModels(spice)
+        self.speaker = "storyteller"
+        self.pause_next = ""
+        """Why the next beat is not played: a cap."""
         for minutes in range(10):
             said = Intent(type="dialogue", verb="say", text=f"Old news {minutes}.{spice}", actor="mira", targets=("bryn",))
             self._remember("bryn", said, -600 + minutes)
@@ -114,7 +122,7 @@ class FakeGame(Game):
 
     @classmethod
     async def open(
-        cls, save: Path | str, sink: CallSink | None = None, *, listener: Listener | None = None, read_only: bool = False,
+        cls, save: Path | str, *, setup: Setup | None = None, listener: Listener | None = None, read_only: bool = False,
     ) -> "FakeGame":
         return cls(Path(save))
 
@@ -131,7 +139,11 @@ class FakeGame(Game):
 
     @property
     def model_name(self) -> str:
-        return "storyteller"
+        return self.speaker
+
+    @property
+    def models(self) -> FakeModels:
+        return self.model_desk
 
     @property
     def memory(self) -> FakeDesk:
@@ -158,13 +170,20 @@ class FakeGame(Game):
         if number == 2:
             await self._handoff("bryn")
             handoffs = 1
+        beats, failed, paused = 0, 0, ""
         for agent in self._world.agents():
-            if agent.id != "old":
-                await self._beat(agent.id, text if agent.id == self._played else "")
+            if agent.id == "old":
+                continue
+            if self.pause_next:
+                paused, self.pause_next = self.pause_next, ""
+                self._tell(Paused(cap="run_tokens", reason=paused))
+                break
+            done = await self._beat(agent.id, text if agent.id == self._played else "")
+            beats, failed = beats + done, failed + (not done)
         self._tell(RoundEnded(round=number, now=self._world.now))
-        return RoundReport(round=number, beats=3, failed_beats=0, handoffs=handoffs, failed_handoffs=0)
+        return RoundReport(round=number, beats=beats, failed_beats=failed, handoffs=handoffs, failed_handoffs=0, paused=paused)
 
-    async def _beat(self, actor: str, text: str) -> None:
+    async def _beat(self, actor: str, text: str) -> bool:
         number = self._world.round
         self._tell(BeatStarted(round=number, entity=actor))
         words = text or f"Round {number}, says {actor}.{self.spice}"
@@ -174,10 +193,10 @@ class FakeGame(Game):
             await self.gate.wait()
         else:
             await asyncio.sleep(0)
-        if self.fail_next:
-            reason, self.fail_next = self.fail_next, ""
+        if self.fail_next or self.fail_all:
+            reason, self.fail_next = self.fail_next or self.fail_all, ""
             self._tell(BeatFailed(entity=actor, reason=reason))
-            return
+            return False
         place = self._world.entities[actor].place
         if actor == "tam" and number == 1:
             intent = Intent(type="action", verb="go", summary="went through the street door", text=words, actor=actor, portal="door")
@@ -197,6 +216,7 @@ class FakeGame(Game):
         if actor == "mira" and number == 1:
             self._learn("bryn", "mira", "Mira", entries[-1].id)
         self._tell(BeatEnded(round=number, entity=actor, now=now, prose=words))
+        return True
 
     def _move(self, entity: str, to: str) -> None:
         before = self._world.entities[entity]
@@ -374,6 +394,10 @@ class FakeGames:
     def __init__(self, spice: str = "") -> None:
         self.spice = spice
         self.last: FakeGame | None = None
+        self.desk = FakeModels(spice)
+        """Of Home."""
+        self.no_models = ""
+        """Why settings cannot be read."""
 
     async def create(self, world: Path, save: Path, seed: int | None) -> FakeGame:
         save.write_text("a save")  # noqa: ASYNC240 - a test
@@ -383,6 +407,11 @@ class FakeGames:
     async def open(self, save: Path) -> FakeGame:
         self.last = FakeGame(save, self.spice)
         return self.last
+
+    async def models(self) -> FakeModels:
+        if self.no_models:
+            raise SettingsError(self.no_models, "Correct it or take it out.")
+        return self.desk
 
     @property
     def game(self) -> FakeGame:

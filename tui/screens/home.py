@@ -24,6 +24,7 @@ from tui.text import count, plain, prose
 
 if TYPE_CHECKING:
     from engine.files.bundled import WorldInfo
+    from tui.screens.models import ModelsScreen
 
 DEMO = "salt-lantern"
 _TITLE = "O T H E R M I N D S"
@@ -40,11 +41,14 @@ Choose on the left, read about it on the right.
 
 **Worlds** come with the program; `otherminds play FOLDER` plays one of your own. Each new game is a save of its own.
 **Saves** are written all the time: there is nothing to save by hand, and leaving loses nothing.
+
+A built-in storyteller speaks for everybody, and needs nothing. **M** chooses other models, tries them and caps what they may take.
 """
     BINDINGS = [
         Binding("enter", "start", "Start", tooltip="Start the world, or go on with the save, under the cursor", id="home-start"),
         Binding("d", "demo", "Demo", tooltip="Start the bundled demo: no key and no network needed", id="home-demo"),
         Binding("n", "new", "New game", tooltip="A new game of the world under the cursor", id="home-new", show=False),
+        Binding("M,f2", "models", "Models", tooltip="Which models answer, what calls took, and caps", id="home-models"),
         Binding("x,delete", "delete", "Delete save", tooltip="Delete the save under the cursor", id="home-delete"),
         Binding("question_mark", "app.show_help", "Help", id="help"),
         Binding("ctrl+q,q", "app.quit", "Quit", key_display="ctrl+q", tooltip="Leave Otherminds; all is saved"),
@@ -189,6 +193,16 @@ Choose on the left, read about it on the right.
         key = self.cursor
         self._begin("demo" if key.startswith("save:") else key or "demo")
 
+    def action_models(self) -> None:
+        """Look at models."""
+        self._look_at_models()
+
+    @work(group="models", exclusive=True)
+    async def _look_at_models(self) -> None:
+        """What that needs is imported off the loop, when it is first asked for."""
+        screen = await asyncio.to_thread(_models_screen)
+        self.app.push_screen(screen(self._host))
+
     def action_delete(self) -> None:
         """Ask, then delete."""
         if (save := self._save(self.cursor)) is None:
@@ -256,12 +270,19 @@ Choose on the left, read about it on the right.
         self.status.update(Content.styled(f"{REFUSED} {plain(text)}", ".bad"))
 
 
+def _models_screen() -> "type[ModelsScreen]":
+    from tui.screens.models import ModelsScreen
+
+    return ModelsScreen
+
+
 def _warm_up() -> None:
     """Import what a game needs, so that the first one opens at once. What is there then stays: it is no more looked at for garbage,
     which would take up to a tenth of a second in the middle of a key press."""
     import gc
 
     import engine.game  # noqa: F401
+    import tui.screens.models
     import tui.screens.play  # noqa: F401
 
     gc.freeze()

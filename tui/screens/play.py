@@ -44,6 +44,8 @@ others stay open to you all the same: **3**, then **enter** on somebody shows wh
 
 **V** makes handoffs ask you before they keep or forget anything; **v**
 opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory.
+
+**M** shows which models answer, what they took, and the caps that hold them. Play pauses before the call that would pass a cap.
 """
     BINDINGS = [
         Binding("escape", "stop", "Stop", tooltip="Stop at once; the running beat is not played", id="stop"),
@@ -62,9 +64,10 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         Binding("f", "memory", "Forgotten", tooltip="What left the memory of the chosen one, and the way back", id="memory"),
         Binding("plus", "add_memory", "Add memory", show=False, tooltip="Give the chosen one a memory in your words", id="add-memory"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
-        Binding("z,m", "zoom", "Zoom", tooltip="Show only the focused pane", id="zoom"),
         *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),
+        Binding("M,f2", "models", "Models", tooltip="Which models answer, what calls took, and caps; f2 also from the line", id="models"),
         Binding("q", "home", "Home", tooltip="Back to the first screen; all is saved", id="home"),
+        Binding("z,m", "zoom", "Zoom", tooltip="Show only the focused pane", id="zoom"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
@@ -84,9 +87,7 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
 
     def compose(self) -> ComposeResult:
         """Bars around three columns. Which panes are in sight is decided by `fit`."""
-        top = TopBar(id="top-bar").data_bind(PlayScreen.view)
-        top.model = self.host.game.model_name if self.host.game else ""
-        yield top
+        yield TopBar(id="top-bar").data_bind(PlayScreen.view)
         yield PaneBar([(key, pane.NUMBER, pane.TITLE) for key, pane in PANES])
         with Horizontal(id="body"):
             with Vertical(id="west"):
@@ -110,6 +111,12 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         """Begin."""
         self.fit()
         self.start()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen: other models may answer, and other caps hold."""
+        if (game := self.host.game) is not None:
+            self.query_one(TopBar).model = game.model_name
+            self.view = replace(self.view, caps=game.models.caps())
 
     # layout
 
@@ -234,6 +241,13 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         """Stop at once."""
         await self.host.stop()
         self.host.pacer.hurry()
+
+    def action_models(self) -> None:
+        """Look at models, what they took and the caps. Play goes on behind it."""
+        from tui.screens.models import ModelsScreen
+
+        self.note_read()
+        self.app.push_screen(ModelsScreen(self.host))
 
     def action_rounds(self) -> None:
         """Ask how many rounds."""

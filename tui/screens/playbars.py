@@ -9,8 +9,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from engine.events import Embedding
+from engine.records.models import CapState
+from tui.figures import cost, nearest, percent, short_tokens
 from tui.glyphs import CANDIDATE, REFUSED
 from tui.host import date_words
+from tui.panes.pane import bar
 from tui.text import count, plain
 from tui.view import Note, WorldView
 
@@ -49,30 +52,62 @@ class Line(Widget):
 
 
 class TopBar(Line):
-    """World, clock and round on the left; who plays on the right."""
+    """World, clock and round on the left; who plays, who speaks for the others and what that has taken on the right."""
 
     model: reactive[str] = reactive("")
+    """Who speaks."""
 
     def line(self) -> Content:
-        """The line."""
+        """The line. Where there is no room for all of it, what was taken is said shorter, then who speaks, then the left part."""
         world = self.view.world
         if world is None:
             return Content("")
+        date, clock = date_words(world.now), f"{world.now:%H:%M}"
+        lefts = [self._left(name, when) for name, when in ((world.name, date), (world.name, clock), ("", date), ("", clock))]
+        rights = self._rights()
+        room = self.content_size.width - 2
+        fitting = (right for right in rights if right.cell_length + lefts[1].cell_length <= room)
+        right = next(fitting, rights[-1])
+        return self.spread(next((left for left in lefts if left.cell_length + right.cell_length <= room), lefts[-1]), right)
+
+    def _rights(self) -> list[Content]:
+        """What stands at the right end, and shorter ways to say it."""
         who = f"playing {plain(self.view.name(self.view.played))}" if self.view.played else "watching"
         state = (" · running", ".key") if self.view.running else ("", "")
         asks = (" · asks first", ".candidate") if self.view.review else ("", "")
-        model = f" · {self.model}" if self.model and self.content_size.width >= 100 else ""
-        right = Content.assemble((who, ".deed"), state, asks, (model, ".quiet"))
-        date, clock = date_words(world.now), f"{world.now:%H:%M}"
-        lefts = [self._left(name, when) for name, when in ((world.name, date), (world.name, clock), ("", date), ("", clock))]
-        room = self.content_size.width - right.cell_length - 2
-        return self.spread(next((left for left in lefts if left.cell_length <= room), lefts[-1]), right)
+        spent, cap = self.view.spent, nearest(self.view.caps)
+        model = plain(self.model)
+        short = model.rsplit("/", 1)[-1]
+        tokens = [f" · {spent.tokens:,} tokens", f" · {short_tokens(spent.tokens)}"] if spent.calls else ["", ""]
+        sums = [f" · {cost(spent, long=True)}", f" · {cost(spent)}"] if spent.cost or spent.unpriced else ["", ""]
+        gauges = [_gauge(cap, long=True), _gauge(cap, long=False)]
+        tails = (
+            (model, tokens[0], sums[0], gauges[0]), (short, tokens[0], sums[0], gauges[0]), (short, tokens[1], sums[1], gauges[0]),
+            (short, tokens[1], sums[1], gauges[1]), ("", tokens[1], sums[1], gauges[1]), ("", "", sums[1], gauges[1]),
+            ("", "", "", gauges[1]), ("", "", "", Content("")),
+        )
+        head = Content.assemble((who, ".deed"), state, asks)
+        return [
+            Content.assemble(head, (f" · {name}" if name else "", ".quiet"), (used + paid, ".quiet"), gauge)
+            for name, used, paid, gauge in tails
+        ]
 
     def _left(self, name: str, when: str) -> Content:
         """World, world time and round. At its shortest the round comes first: it is what one looks for."""
         number = self.view.world.round if self.view.world else 0
         parts = [(plain(name), ".head"), (when, ".deed"), (f"round {number}", ".quiet")]
         return Content("   ").join(Content.styled(text, style) for text, style in parts if text)
+
+
+def _gauge(cap: CapState | None, *, long: bool) -> Content:
+    """How far the cap that is nearest is used up."""
+    if cap is None:
+        return Content("")
+    style = ".bad" if cap.share >= 1 else ".candidate" if cap.share >= 0.8 else ".quiet"
+    words = f" cap {percent(cap.share)}"
+    if not long:
+        return Content.styled(f" ·{words}", style)
+    return Content.assemble((" · ", ".quiet"), bar(cap.share, 8, ".candidate" if cap.share >= 0.8 else ".bar"), (words, style))
 
 
 class PaneBar(Line):
@@ -109,8 +144,10 @@ class StatusLine(Line):
     """Whether the pane of the mind is in sight."""
 
     def line(self) -> Content:
-        """The note, with a sign before good and bad ones; a way to what happens out of sight."""
-        note = said(self.view.note)
+        """The note, with a sign before good and bad ones, or what is said of a model while that matters; a way to what happens out of
+        sight."""
+        about = self.view.model_note
+        note = Content.styled(f"… {plain(about.text)}", ".candidate") if about is not None else said(self.view.note)
         room = self.content_size.width - note.cell_length - 2
         return self.spread(note, next((right for right in self._rights() if right.cell_length <= room), Content("")))
 

@@ -13,7 +13,18 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from engine.errors import OthermindsError
-from engine.events import AliasLearned, BeatFailed, EngineEvent, HandoffCommitted, HandoffFailed, Happened, MemoryChanged, Trouble
+from engine.events import (
+    AliasLearned,
+    BeatFailed,
+    Called,
+    EngineEvent,
+    HandoffCommitted,
+    HandoffFailed,
+    Happened,
+    MemoryChanged,
+    Paused,
+    Trouble,
+)
 from engine.records.base import EntityId
 from tui.host import GameHost
 from tui.minds import Mind
@@ -21,10 +32,11 @@ from tui.pace import Heard, Refused, Rested
 from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
-from tui.text import count, plain
-from tui.view import Note, WorldView, all_asks, aside, fold, resting, settled, who_asks
+from tui.resting import rest_note
+from tui.text import plain
+from tui.view import Note, WorldView, aside, fold, resting, settled
 from tui.weave import woven
-from tui.wording import named, tally
+from tui.wording import capped, named, tally
 
 if TYPE_CHECKING:
     from engine.game import StoryLine
@@ -70,7 +82,10 @@ class ReadingScreen(Screen[None]):
             return
         agents = game.world.agents()
         chosen = game.played or (agents[0].id if agents else None)
-        view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played)
+        view = WorldView(
+            game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played,
+            spent=game.models.meter.total, caps=game.models.caps(),
+        )
         self.view = replace(view, note=resting(view))
         self.host.chosen = chosen
         self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
@@ -117,9 +132,12 @@ class ReadingScreen(Screen[None]):
                     view = self._heard(view, item, lines)
                 case Rested():
                     view = self._rested(view, item)
-                case Refused(text=text, reason=reason):
+                case Refused(text=text, reason=reason, capped=at_cap):
                     self.story.say.give_back(text)
-                    view = replace(view, acting=None, prose="", note=self.problem_note(reason))
+                    words = f"{capped(playing=True)} {reason}" if at_cap else reason
+                    view = replace(view, acting=None, prose="", model_note=None, note=self.problem_note(words, lasting=at_cap))
+        if any(isinstance(item, Heard) and isinstance(item.event, Called) for item in items):
+            view = replace(view, caps=self.host.game.models.caps() if self.host.game else ())
         running = self.host.running
         if items or running != view.running:
             old = self.view
@@ -159,7 +177,7 @@ class ReadingScreen(Screen[None]):
         elif self._concerns(view, item) and (found := _said(view, event))[0]:
             world = view.world
             number, when = (world.round, f"{world.now:%H:%M}") if world else (0, "")
-            lines.append(Aside(number, when, *found, bad=isinstance(event, BeatFailed | HandoffFailed | Trouble)))
+            lines.append(Aside(number, when, *found, bad=isinstance(event, BeatFailed | HandoffFailed | Paused | Trouble)))
         view = fold(view, event, item.told)
         if isinstance(event, HandoffCommitted):
             if self._concerns(view, item):
@@ -187,30 +205,18 @@ class ReadingScreen(Screen[None]):
     def _rested(self, view: WorldView, item: Rested) -> WorldView:
         number = view.world.round if view.world else 0
         tallies, self._tallies = self._tallies, []
-        if item.why == "stopped":
-            note = Note("Stopped. The beat that ran was not played; n goes on.", lasting=True)
-        elif view.note.kind == "bad" and not tallies:
-            note = view.note
-        else:
-            rounds = f"Round {number} is over." if item.rounds <= 1 else f"{count(item.rounds, 'round')} played."
-            if number == self._rested_at:  # looking takes no round
-                rounds = "That took no time."
-            more = "Write what you do next; an empty line waits." if view.played else "n plays the next."
-            if item.why == "asked" and view.waiting:
-                short = item.rounds < item.wanted
-                text = f"{item.rounds} of {item.wanted} rounds played: {who_asks(view)}" if short else all_asks(view)
-                self._rested_at = number
-                return replace(view, acting=None, prose="", note=Note(text, lasting=True))
-            what = f" {tallies[-1]}" + (f" (and {len(tallies) - 1} more)" if len(tallies) > 1 else "") + "." if tallies else ""
-            note = Note(f"{rounds}{what} {more}", "good" if tallies else "plain", lasting=True)
+        self.story.say.give_back(item.text)
+        note = rest_note(view, item, tallies, idle=number == self._rested_at)
+        if item.why in ("capped", "failed"):
+            note = self.problem_note(note.text, lasting=True)
         self._rested_at = number
-        return replace(view, acting=None, prose="", note=note)
+        return replace(view, acting=None, prose="", model_note=None, note=note)
 
-    def problem_note(self, text: str) -> Note:
+    def problem_note(self, text: str, lasting: bool = False) -> Note:
         """A note about what is wrong. When it is too long for its line, all of it is shown over the panes for a while."""
         if len(text) > self.size.width - 4:
             self.notify(plain(text), severity="warning", markup=False)
-        return Note(text, "bad")
+        return Note(text, "bad", lasting)
 
     def say_problem(self, text: str) -> None:
         """Show what is wrong."""

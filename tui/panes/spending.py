@@ -1,0 +1,130 @@
+"""What calls took, which caps hold them and what the next round may take: as rows."""
+
+from collections.abc import Callable, Mapping
+
+from textual.content import Content
+
+from engine.records.models import CapName, CapState, Forecast, Spent
+from tui.figures import CAPS, cap_amount, cost, duration, money, percent, short_tokens
+from tui.glyphs import REFUSED
+from tui.models_view import CAP_NAMES, By, ModelsView
+from tui.panes.pane import bar
+from tui.panes.rows import Row
+from tui.text import count, plain
+
+CAP = "cap "
+"""What keys of rows begin with."""
+ORDER: tuple[By, ...] = ("task", "entity", "round", "model")
+_COLUMNS = (("calls", 6), ("in", 9), ("out", 9), ("money", 10), ("time", 10))
+_WIDE = sum(width for _, width in _COLUMNS)
+_NAME = 8
+"""Cells that a name wants in front of its figures; with fewer it has a line of its own."""
+_ROUNDS = 200
+"""Rounds that are listed, the newest."""
+Named = Callable[[str], str]
+"""What the reader calls what calls were added up by."""
+
+
+def meter_rows(view: ModelsView, width: int, named: Named) -> list[Row]:
+    """The table of calls in a pane of so many cells, the most costly first, rounds the newest first."""
+    room = width - 6
+    if not view.total.calls:
+        text = "No model has been called since this save was opened."
+        return [Row(Content.styled(text, ".quiet"), lead=Content(" "))]
+    heads = Content.styled("".join(f"{name:>{cells}}" for name, cells in _COLUMNS), ".quiet")
+    rows = [Row(Content(""), tail=heads)]
+    for key, spent in _ordered(view.spent, view.by):
+        rows += _spent_rows(named(key), spent, room)
+    rows.append(Row(Content(""), rule="─", lead=Content(" ")))
+    rows += _spent_rows("all calls", view.total, room, ".head")
+    signs = _signs(view.total)
+    return [*rows, Row(Content.styled(signs, ".quiet"), lead=Content(" "))] if signs else rows
+
+
+def _ordered(spent: Mapping[str, Spent], by: By) -> list[tuple[str, Spent]]:
+    if by == "round":
+        return sorted(spent.items(), key=lambda item: -int(item[0]))[:_ROUNDS]
+    return sorted(spent.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0]))
+
+
+def _spent_rows(name: str, spent: Spent, room: int, style: str = ".deed") -> list[Row]:
+    """Name and figures in one line, or in two where the name is long; calls that failed below."""
+    about = "~" if spent.estimated else ""
+    values = (
+        f"{spent.calls:,}", f"{about}{_tokens(spent.prompt_tokens)}", f"{about}{_tokens(spent.reply_tokens)}", cost(spent),
+        duration(spent.seconds),
+    )
+    figures = Content.styled("".join(f"{text:>{cells}}" for text, (_, cells) in zip(values, _COLUMNS, strict=True)), style)
+    body = Content.styled(plain(name), style)
+    if body.cell_length > max(room - _WIDE - 1, _NAME):
+        rows = [Row(body, lead=Content(" ")), Row(Content(""), lead=Content(" "), tail=figures)]
+    else:
+        rows = [Row(body, lead=Content(" "), tail=figures)]
+    if spent.failed:
+        text = f"{REFUSED} {count(spent.failed, 'call')} failed"
+        rows.append(Row(Content.styled(text, ".bad"), lead=Content("   ")))
+    return rows
+
+
+def sums(view: ModelsView) -> list[Content]:
+    """What all calls took, in one line, and shorter ways to say it."""
+    total = view.total
+    if not total.calls:
+        return [Content.styled("the storyteller speaks for everybody", ".quiet")] if view.routes and view.alone else []
+    tokens = f"{short_tokens(total.tokens)} tokens"
+    lines = [f"{count(total.calls, 'call')} · {tokens}", tokens]
+    if total.cost or total.unpriced:
+        short = cost(total) if total.cost else cost(total, long=True)
+        lines = [f"{lines[0]} · {cost(total, long=True)}", f"{tokens} · {short}", short]
+    return [Content.styled(line, ".deed") for line in lines]
+
+
+def _tokens(number: int) -> str:
+    return f"{number:,}" if number < 1_000_000 else short_tokens(number)
+
+
+def _signs(total: Spent) -> str:
+    """What the signs in the table mean, as far as there are any."""
+    signs = ["~ tokens are partly estimates"] if total.estimated else []
+    if total.unpriced:
+        signs.append("+ and calls of unknown price" if total.cost else "the price of these models is unknown")
+    return " · ".join(signs)
+
+
+def cap_rows(view: ModelsView, width: int) -> list[Row]:
+    """Each cap with how far it is used up, and what the next round may take."""
+    states = {state.cap: state for state in view.caps}
+    rows = [_cap_row(cap, states.get(cap), width) for cap in CAP_NAMES]
+    return [*rows, *forecast_rows(view)]
+
+
+def _cap_row(cap: CapName, state: CapState | None, width: int) -> Row:
+    lead = Content.styled(f" {CAPS[cap]:<17}", ".deed")
+    if state is None:
+        return Row(Content.styled("no cap", ".quiet"), lead=lead, key=CAP + cap)
+    words = f"{cap_amount(cap, state.used)} of {cap_amount(cap, state.limit)}"
+    room = min(max(width - 6 - lead.cell_length - 6 - len(words) - 2, 6), 30)
+    high = state.share >= 0.8
+    body = Content.assemble(
+        bar(state.share, room, ".candidate" if high else ".bar"), f" {percent(state.share):>4}  ", (words, ".quiet"),
+    )
+    return Row(body, lead=lead, key=CAP + cap)
+
+
+def forecast_rows(view: ModelsView) -> list[Row]:
+    """What the next round may take, what that is reckoned from, and which cap would stop it."""
+    rows = [Row(Content("")), Row(Content.styled("The next round", ".head"), lead=Content(" "))]
+    if view.forecast is None:
+        return [*rows, Row(Content.styled(plain(view.no_forecast) or "reckoning…", ".quiet"), lead=Content(" "))]
+    rows += [Row(Content.styled(text, style), lead=Content(" ")) for text, style in _foretold(view.forecast)]
+    return rows
+
+
+def _foretold(forecast: Forecast) -> list[tuple[str, str]]:
+    tokens = f"{forecast.prompt_tokens + forecast.reply_tokens:,.0f} tokens"
+    asks = "price unknown" if forecast.cost is None else money(forecast.cost) if forecast.cost else "free"
+    calls = f"about {count(max(round(forecast.calls), 0), 'call')}"
+    lines = [(f"{calls} · {tokens} · {asks} · {duration(forecast.seconds)}", ".deed"), (plain(forecast.basis), ".quiet")]
+    if forecast.stops is not None:
+        lines.append((f"{REFUSED} It would stop at the cap on {CAPS[forecast.stops]}: enter on it raises it.", ".bad"))
+    return lines
