@@ -68,6 +68,8 @@ class ProviderError(ModelError):
         super().__init__(message, advice)
         self.trouble = trouble
         self.retry_after = retry_after
+        self.counted: tuple[int, int] | None = None
+        """Tokens of prompt and reply that the provider counted all the same."""
 
 
 class CapReachedError(OthermindsError):

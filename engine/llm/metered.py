@@ -87,10 +87,7 @@ class Metered(Wrapped):
             try:
                 completion = await self._inner.complete(request, hear if self._outside is not None or heard is not None else None)
             except (OthermindsError, asyncio.CancelledError) as error:
-                seconds = self._clock() - began
-                if (spent := _spent(error)) != "nothing" or pieces:
-                    usage = self._guessed(request, "".join(pieces), seconds if spent == "reply" else 0.0)
-                    self._count(request, usage, None, seconds, _why(error))
+                self._count_failed(request, error, "".join(pieces), self._clock() - began)
                 raise
             finally:
                 reservation.release()
@@ -134,6 +131,18 @@ class Metered(Wrapped):
 
     def _cost_of(self, usage: Usage) -> float | None:
         return self._outside.cost_of(usage) if self._outside is not None else 0.0
+
+    def _count_failed(self, request: ModelRequest, error: BaseException, heard: str, seconds: float) -> None:
+        """Count a call that ended so, if it may have cost anything."""
+        counted, spent = error.counted if isinstance(error, ProviderError) else None, _spent(error)
+        if counted is not None:
+            usage = Usage(prompt_tokens=counted[0], reply_tokens=counted[1])
+            self._learn(request, usage)
+        elif spent != "nothing" or heard:
+            usage = self._guessed(request, heard, seconds if spent == "reply" else 0.0)
+        else:
+            return
+        self._count(request, usage, None, seconds, _why(error))
 
     def _guessed(self, request: ModelRequest, heard: str, seconds: float) -> Usage:
         """What a call took that gave no reply, with what may have been written in so many seconds without being heard: thoughts, and

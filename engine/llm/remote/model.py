@@ -184,7 +184,12 @@ class RemoteModel:
             ear.close()
         if heard is not None and not stream:
             heard(reply.text)
-        return self._read(request, sent, reply)
+        try:
+            return self._read(request, sent, reply)
+        except ProviderError as error:
+            usage, _, _ = self._usage(sent, reply)
+            error.counted = None if usage.estimated else (usage.prompt_tokens, usage.reply_tokens)
+            raise
 
     def _read(self, request: ModelRequest, sent: Sent, reply: Reply) -> Completion:
         """The completion of a reply that is one. Raises `ProviderError`."""

@@ -102,6 +102,18 @@ async def test_a_failed_call_counts_when_the_model_may_have_read_the_prompt(trou
     assert counted.free == 1000 - counted.meter.total.tokens
 
 
+async def test_what_the_provider_counted_of_a_failed_call_is_what_counts() -> None:
+    error = in_trouble("bad_output")
+    error.counted = (70, 4000)  # thoughts, and then nothing
+    counted = Counted(Told(error), CapSettings(run_tokens=9000))
+    with pytest.raises(ProviderError):
+        await counted.ask()
+    assert [(call.prompt_tokens, call.reply_tokens, call.estimated) for call in counted.calls] == [(70, 4000, False)]
+    counted.caps.change(CapSettings(run_tokens=8000))
+    with pytest.raises(CapReachedError, match="up to 4,"):  # the next one may do it again
+        await counted.ask()
+
+
 @pytest.mark.parametrize("listens", [True, False])
 async def test_what_was_heard_before_a_call_failed_counts_whether_anybody_listened(listens: bool) -> None:
     counted = Counted(Told(("four words of it", in_trouble("unreachable"))))

@@ -205,6 +205,14 @@ async def test_a_call_that_is_stopped_ends_at_the_server_and_is_counted(server: 
     assert len(server.requests) == 1
 
 
+async def test_a_reply_that_cannot_be_used_counts_as_the_server_counted_it(server: FakeServer) -> None:
+    play = Play({"default": "fake"}, fake(server))
+    server.behave(says("", thoughts="hm " * 90, finish="length", usage=(12, 345)))
+    with pytest.raises(ProviderError):
+        await play.models.endpoint("fake").complete(ask_for())
+    assert [(call.prompt_tokens, call.reply_tokens, call.estimated) for call in play.calls] == [(12, 345, False)]
+
+
 async def test_so_many_calls_are_under_way_at_a_server_as_is_set(server: FakeServer) -> None:
     most = 0
 
