@@ -47,7 +47,7 @@ _REFUSAL = re.compile(
 _ENTRY_LIST = re.compile(r"\s*[(\[]\s*M\d+(?:(?:\s|,|;|and|to|-|\u2013)+M\d+)*\s*[)\]]")
 _ENTRY = re.compile(r"(?<!\w)M\d+(?!\w)")
 _PERSON = re.compile(r"(?<!\w)\[?P\d+\]?(?!\w)")
-_ROW_ID = re.compile(r"(?<!\w)(?:buf|led|run|prop)-\d+(?!\w)")
+_ROW_ID = re.compile(r"(?<!\w)(?:buf|led|run|prop)-\d+(?!\w)", re.IGNORECASE)
 
 
 class Account(NamedTuple):

@@ -77,8 +77,8 @@ def test_no_chunk_at_all_fails(inn: Inn) -> None:
         "P3 demanded the toll from P1 and swore to come back at dawn.", "P2 demanded the toll from P1 and swore to come back at dawn.",
         "I'm sorry, but I can't help with that.",
         "As an AI language model I cannot summarize this.", "Sorry, this cannot be summarized.",
-        "[said] a few hours ago: P2 spoke to P1", "M1 and then M2 happened.", "It follows from buf-000001.", "P1 P2.", "x" * 2001,
-        '"Have you a room?"',
+        "[said] a few hours ago: P2 spoke to P1", "M1 and then M2 happened.", "It follows from buf-000001.", "buf-000001 tells of P2.",
+        "P1 P2.", "x" * 2001, '"Have you a room?"',
     ],
 )  # fmt: skip
 def test_content_that_is_no_account_is_rejected_and_its_sources_are_not_forgotten(inn: Inn, wire: Any, content: str) -> None:

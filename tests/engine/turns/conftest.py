@@ -16,7 +16,7 @@ def _attributes(owner: str, **values: str) -> dict[str, Attribute]:
     }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def house() -> World:
     """Ada, Bo and a key in the hall; Cyd in the yard. Ada knows Bo by name, nobody else knows anybody."""
     entities = [
