@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from engine.events import ModelNote
 from engine.llm.caps import Caps
@@ -14,14 +14,16 @@ from engine.llm.gates import Gate, Gates
 from engine.llm.meter import Meter
 from engine.llm.metered import Metered
 from engine.llm.protocol import LanguageModel
-from engine.llm.remote.bridge import LitellmBridge, shared_bridge
-from engine.llm.remote.model import RemoteModel
 from engine.llm.retrying import Retrying
 from engine.llm.storyteller import Storyteller
 from engine.llm.usage_log import UsageLog
 from engine.records.models import EndpointView, RouteView
 from engine.records.prompts import Task
 from engine.settings.records import STORYTELLER, EndpointSettings, Settings, TaskSettings
+
+if TYPE_CHECKING:  # loaded with the first such model
+    from engine.llm.remote.bridge import LitellmBridge
+    from engine.llm.remote.model import RemoteModel
 
 TASKS: Final[tuple[Task, ...]] = ("actor", "decode", "referee", "handoff", "alias", "collapse", "validate", "narrate")
 """What language models are asked for, in the order in which people read it."""
@@ -36,7 +38,7 @@ class _Opened:
     once: Metered
     """Asked once, without waiting and asking again."""
     settings: EndpointSettings
-    remote: RemoteModel | None = None
+    remote: "RemoteModel | None" = None
     gate: Gate | None = None
 
     def view(self, name: str, now: datetime) -> EndpointView:
@@ -79,7 +81,7 @@ class Models:
         """One endpoint by itself, which a call asks once: metered and held against the caps, but without others to stand in."""
         return self._of(name).once
 
-    def remote(self, name: str) -> RemoteModel | None:
+    def remote(self, name: str) -> "RemoteModel | None":
         """The model of an endpoint beneath all wrappers, to ask it about itself. None for the storyteller. Calls to it are not counted."""
         return self._of(name).remote
 
@@ -128,7 +130,7 @@ class Models:
 
 
 def open_models(
-    settings: Settings, meter: Meter, caps: Caps, tell: Callable[[ModelNote], None], *, bridge: LitellmBridge | None = None,
+    settings: Settings, meter: Meter, caps: Caps, tell: Callable[[ModelNote], None], *, bridge: "LitellmBridge | None" = None,
     usage_log: UsageLog | None = None, sources: Mapping[str, SetBy] | None = None, clock: Callable[[], float] = time.perf_counter,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, now: Callable[[], datetime] = datetime.now,
 ) -> Models:
@@ -145,6 +147,9 @@ def open_models(
         if endpoint.model == STORYTELLER:
             once = Metered(Storyteller(), meter, caps, clock=clock)
             return _Opened(Endpoint(name, once, clock), once, endpoint)
+        from engine.llm.remote.bridge import shared_bridge
+        from engine.llm.remote.model import RemoteModel
+
         remote, gate = RemoteModel(bridge or shared_bridge(), name, endpoint), gates.of(endpoint)
         once = Metered(remote, meter, caps, outside=remote, gate=gate, usage_log=usage_log, tell=tell, clock=clock)
         called = name if name == endpoint.model else f"{name} ({endpoint.model})"
