@@ -18,6 +18,7 @@ from engine.records.world import World
 _OTHER_FILE: Final = "Choose another file for the tape."
 _SAMPLE: Final = "a" * 4 * SCALE_STEPS
 """So long that its count tells the scale of a model to the last step."""
+_SAMPLE_TOKENS: Final = estimate_tokens(_SAMPLE)
 
 METERED: ContextVar[list[Call] | None] = ContextVar("metered", default=None)
 """The metered calls of the call that is being recorded."""
@@ -118,6 +119,10 @@ def _metered(call: Call) -> None:
         calls.append(call)
 
 
+def scale_of(model: LanguageModel) -> float:
+    """Tokens that a model counts for each that is estimated."""
+    return model.count_tokens(_SAMPLE) / _SAMPLE_TOKENS
+
+
 def _facts(model: LanguageModel) -> Facts:
-    scale = model.count_tokens(_SAMPLE) / estimate_tokens(_SAMPLE)
-    return Facts(name=model.name, context_window=model.context_window, small=model.small, scale=scale)
+    return Facts(name=model.name, context_window=model.context_window, small=model.small, scale=scale_of(model))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.errors import ModelError
 from engine.llm.cassette.lines import TASKS, Asked, CallLine, EmbedderLine, Failure, VectorsLine, digest, sound
-from engine.llm.cassette.recorder import METERED, Recorder
+from engine.llm.cassette.recorder import METERED, Recorder, scale_of
 from engine.llm.hashing import Hash768
 from engine.llm.observed import Wrapped
 from engine.llm.protocol import Completion, Embedder, Heard, LanguageModel, ModelRequest
@@ -42,12 +42,26 @@ class Recording(Wrapped):
         """`clock` counts seconds."""
         super().__init__(inner)
         self._recorder, self._clock = recorder, clock
+        self._scale = 0.0
 
     @property
     def context_window(self) -> int:
-        """Of the model within. Whoever drafts a prompt asks it first: what all models say of themselves now is put down."""
+        """Of the model within. What is asked of it here and below is put down: prompts are made by it."""
         self._recorder.note()
         return super().context_window
+
+    @property
+    def small(self) -> bool:
+        """As the model within."""
+        self._recorder.note()
+        return super().small
+
+    def count_tokens(self, text: str) -> int:
+        """As the model within counts."""
+        if (scale := scale_of(self._inner)) != self._scale:  # asked often: all the rest is looked at only when this has changed
+            self._scale = scale
+            self._recorder.note()
+        return super().count_tokens(text)
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """The reply, recorded before it is returned. Raises `ModelError`, recorded too, and `CapReachedError`."""

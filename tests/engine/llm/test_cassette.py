@@ -279,6 +279,19 @@ async def test_what_a_model_says_of_itself_changes_where_it_changed(studio: Stud
     assert len(set(then)) == 4
 
 
+async def test_a_count_alone_tells_that_a_model_counts_otherwise(studio: Studio) -> None:
+    model = Told(([], says("a")), ([], says("b")))
+    recording, recorder = studio.recording(model)
+    await recording.complete(asking("one"))
+    model.scale = 1.3
+    then = recording.count_tokens("word " * 999)
+    await recording.complete(asking("two"))
+    recorder.close()
+    replay, _, _ = studio.replaying()
+    await replay.complete(asking("one"))
+    assert replay.count_tokens("word " * 999) == then > 1600
+
+
 async def test_each_task_has_the_facts_of_its_own_model(studio: Studio) -> None:
     recorder = Recorder(studio.path)
     recorder.begin(INN, studio.meter)
