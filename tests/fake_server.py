@@ -62,6 +62,8 @@ class FakeServer:
     window: int | None = None
     """Tokens that prompt and `max_tokens` may fill."""
     wording: Wording = "openai"
+    thinks: bool = False
+    """Whether an Ollama server says that its models think."""
     weight: float = 1.0
     """Tokens that each word or mark counts as."""
     slots: int | None = None
@@ -139,7 +141,7 @@ class FakeServer:
         form = form_of(path) if method == "POST" else None
         if form is None:
             self.asked.append(path)
-            told = told_of_itself(self.kind, path, self.models, self.window or 4096, body)
+            told = told_of_itself(self.kind, path, self.models, self.window or 4096, body, self.thinks)
             return await _send(writer, 404 if told is None else 200, json.dumps(told or {"error": "not found"}).encode())
         received = Received(path, body, headers)
         received.prompt_tokens = round(self.weight * sum(count(text) for text in contents(body)))

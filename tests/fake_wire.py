@@ -155,7 +155,9 @@ def _counts(usage: Usage) -> dict[str, int]:
     return {} if usage is None else {"prompt_eval_count": usage[0], "eval_count": usage[1]}
 
 
-def told_of_itself(kind: str, path: str, models: Sequence[str], window: int, body: Mapping[str, Any]) -> object | None:
+def told_of_itself(
+    kind: str, path: str, models: Sequence[str], window: int, body: Mapping[str, Any], thinks: bool = False
+) -> object | None:
     """What a kind of server answers to questions about itself; None for a path it does not know."""
     listed = [{"id": name, "object": "model", "created": 1, "owned_by": kind} for name in models]
     answers: dict[tuple[str, str], object] = {
@@ -169,7 +171,8 @@ def told_of_itself(kind: str, path: str, models: Sequence[str], window: int, bod
         ]},
         ("ollama", "/api/show"): {
             "parameters": "stop    \"<|eot|>\"", "details": {"family": "llama", "parameter_size": "3.2B"},
-            "model_info": {"general.architecture": "llama", "llama.context_length": window}, "capabilities": ["completion"],
+            "model_info": {"general.architecture": "llama", "llama.context_length": window},
+            "capabilities": ["completion", "thinking"] if thinks else ["completion"],
         },
         ("lm_studio", "/api/v0/models"): {"object": "list", "data": [
             {"id": name, "type": "llm", "state": "loaded", "max_context_length": 4 * window, "loaded_context_length": window}
