@@ -102,6 +102,8 @@ class FakeGame(Game):
         self.speaker = "storyteller"
         self.pause_next = ""
         """Why the next beat is not played: a cap."""
+        self.pause_before = ""
+        """Whose beat that is; empty for anybody's."""
         for minutes in range(10):
             said = Intent(type="dialogue", verb="say", text=f"Old news {minutes}.{spice}", actor="mira", targets=("bryn",))
             self._remember("bryn", said, -600 + minutes)
@@ -174,7 +176,7 @@ class FakeGame(Game):
         for agent in self._world.agents():
             if agent.id == "old":
                 continue
-            if self.pause_next:
+            if self.pause_next and self.pause_before in ("", agent.id):
                 paused, self.pause_next = self.pause_next, ""
                 self._tell(Paused(cap="run_tokens", reason=paused))
                 break

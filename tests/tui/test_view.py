@@ -10,6 +10,7 @@ from engine.events import (
     BeatEnded,
     BeatFailed,
     BeatStarted,
+    Called,
     ChunkDecided,
     Embedding,
     EngineEvent,
@@ -21,15 +22,19 @@ from engine.events import (
     HandoffStarted,
     Happened,
     MemoryChanged,
+    ModelNote,
+    Paused,
     PinChanged,
     PortalChanged,
     ProposalClosed,
     ProseStreamed,
+    ProseTakenBack,
     RoundStarted,
     Trouble,
 )
 from engine.records.intents import Intent
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Proposal, TriggerReport
+from engine.records.models import Call
 from engine.records.review import PendingProposal
 from engine.records.world import Entity, Place, Portal, World
 from tui.minds import Mind, MindLine
@@ -74,6 +79,46 @@ def test_prose_grows_until_the_beat_ends(view: WorldView) -> None:
     assert (view.acting, view.prose) == ("bryn", "I wait.")
     view = fold(view, BeatEnded(round=1, entity="bryn", now=NOW, prose="I wait."))
     assert (view.acting, view.prose) == (None, "")
+
+
+def test_prose_that_is_taken_back_is_gone_and_begins_anew(view: WorldView) -> None:
+    for event in (BeatStarted(round=1, entity="bryn"), ProseStreamed(entity="bryn", text="I w"), ProseTakenBack(entity="bryn")):
+        view = fold(view, event)
+    assert (view.acting, view.prose) == ("bryn", "")
+    view = fold(view, ProseStreamed(entity="bryn", text="I sit."))
+    assert view.prose == "I sit."
+    assert fold(view, ProseTakenBack(entity="mira")).prose == "I sit."
+    assert fold(replace(view, played="mira", acting=None, prose=""), ProseTakenBack(entity="bryn")).acting is None
+
+
+def test_calls_are_added_up(view: WorldView) -> None:
+    one = Call(task="actor", entity="bryn", round=1, model="x", prompt_tokens=10, reply_tokens=2, cost=0.5)
+    view = fold(fold(view, Called(call=one)), Called(call=one.model_copy(update={"cost": None, "failed": "cut off"})))
+    assert (view.spent.calls, view.spent.failed, view.spent.tokens, view.spent.cost, view.spent.unpriced) == (2, 1, 24, 0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("event", "stays"),
+    [
+        (Called(call=Call(task="actor", entity="bryn", round=1, model="x", prompt_tokens=1, reply_tokens=1)), False),
+        (Called(call=Call(task="actor", entity="bryn", round=1, model="x", prompt_tokens=1, reply_tokens=1, failed="cut")), True),
+        (Called(call=Call(task="handoff", entity="bryn", round=1, model="x", prompt_tokens=1, reply_tokens=1)), True),
+        (ProseStreamed(entity="bryn", text="I "), False), (BeatFailed(entity="bryn", reason="x"), False),
+        (Paused(cap="run_tokens", reason="x"), False), (PinChanged(entry=entry(1)), True),
+    ],
+)
+def test_what_is_said_of_a_model_stays_until_it_has_answered(view: WorldView, event: EngineEvent, stays: bool) -> None:
+    waits = ModelNote(task="actor", model="x", text="actor: x is overloaded; it is asked again in 3 s.")
+    view = fold(view, waits)
+    assert view.model_note == waits
+    assert (fold(view, event).model_note == waits) is stays
+
+
+def test_only_another_voice_is_told_in_the_story(view: WorldView) -> None:
+    assert aside(view, ModelNote(task="actor", model="x", text="actor: x is overloaded; y answers instead.")) != ""
+    assert aside(view, ModelNote(task="actor", model="x", text="actor: x is overloaded; it is asked again in 3 s.")) == ""
+    assert aside(view, Paused(cap="run_tokens", reason="Full.")) == "Play pauses: Full."
+    assert aside(view, Paused(cap="", reason="No key.")) == ""
 
 
 def test_a_player_reads_nobody_elses_prose_as_it_comes(view: WorldView) -> None:
