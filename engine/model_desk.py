@@ -140,12 +140,14 @@ class ModelDesk:
 
     async def reload(self) -> None:
         """Read the settings anew and let them hold."""
+        before = self.settings
         self._written = await asyncio.to_thread(load_settings, environ=self._environ)
         self.settings = self._in_force()
         self._caps.change(self.settings.caps)
-        self.close()
-        self.models = self._opened()
-        self._apply(self.models)
+        if before.model_copy(update={"caps": self.settings.caps}) != self.settings:  # else what was learned of the models stays
+            self.close()
+            self.models = self._opened()
+            self._apply(self.models)
 
     def close(self) -> None:
         """Look after nothing any more. Models can still be called."""

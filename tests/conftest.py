@@ -1,4 +1,4 @@
-"""What holds for all tests: nobody's own settings."""
+"""What holds for all tests: nobody's own settings and saves."""
 
 import os
 
@@ -8,8 +8,9 @@ from engine.settings.environment import VARIABLES
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests, and the processes that they start, find an empty config folder and nothing set by the environment."""
+def _nothing_of_ones_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests, and the processes that they start, find empty folders and nothing set by the environment."""
+    os.environ["OTHERMINDS_HOME"] = str(tmp_path_factory.mktemp("home"))
     os.environ["OTHERMINDS_CONFIG"] = str(tmp_path_factory.mktemp("config"))
     for name in VARIABLES:
         os.environ.pop(name, None)
