@@ -9,7 +9,7 @@ from engine.llm.local_kinds import UNNAMED
 from engine.llm.local_servers import endpoint_for, facts_of
 from engine.llm.loopback import loopback
 from engine.llm.model_names import plain_name
-from engine.llm.offers import home_of
+from engine.llm.remote.providers import address_of, provider_of
 from engine.records.models import LocalServer
 from engine.settings import EndpointSettings, Settings
 from engine.settings.keys import dotted, quoted
@@ -58,8 +58,8 @@ def _toml(value: object) -> str:
 
 
 def _is_at(server: LocalServer, endpoint: EndpointSettings) -> bool:
-    base = home_of(endpoint)
-    return base is not None and loopback(base) == loopback(server.api_base)
+    address = address_of(provider_of(endpoint.model), endpoint.api_base)
+    return address is not None and loopback(address) == loopback(server.api_base)
 
 
 def _finding(server: LocalServer, text: str, command_: str = "") -> Finding:

@@ -24,7 +24,7 @@ LIMIT: Final = 30.0
 _FEW: Final = 40
 """Tokens of a reply."""
 _NEXT: Final[Mapping[Structured, Structured]] = {"grammar": "object", "schema": "object", "object": "prompt"}
-"""Which way to get JSON is tried when one did not work."""
+"""Which way to get JSON is tried when the reply in one was of no use: where a schema is ignored, another one is too."""
 _WAYS: Final[Mapping[Structured, str]] = {
     "grammar": "held to a grammar", "schema": "by a schema", "object": "as an object, by the prompt", "prompt": "by the prompt alone",
 }
@@ -62,7 +62,8 @@ async def try_model(
     model: LanguageModel, name: str, modes: Modes | None, *, offered: Offered | None = None, limit: float = LIMIT,
     clock: Callable[[], float] = time.perf_counter,
 ) -> TestReport:
-    """What a test of the endpoint `name` shows: a short call for prose and, when that worked, one or two for JSON. Never more than three.
+    """What a test of the endpoint `name` shows: a short call for prose and, when that worked, one or two for JSON. Never more than three,
+    those not counted that a provider refuses for the way in which JSON is asked for: they cost nothing.
 
     `modes` is the model itself when it is behind a provider or a server; it keeps the way to get JSON that was found to work. One that
     is built in, with None, is not called: it always answers. `model` is asked as it is, so whatever waits and tries again should not
@@ -134,26 +135,23 @@ class _Trial:
 
 
 async def _way_to_json(trial: _Trial, modes: Modes) -> tuple[Structured | None, str]:
-    """The first of two ways to get JSON that worked, and what was wrong with the last reply. Raises `ModelError`, `CapReachedError`.
+    """The way to get JSON that worked, of two, and what was wrong with the last reply. Raises `ModelError`, `CapReachedError`.
 
     Unless one worked, the model goes on as before.
     """
-    first = modes.structured
-    fault, found = "", None
+    first, found = modes.structured, None
     try:
-        for way in (first, _NEXT.get(first)):
-            if way is not None:
-                modes.learn(structured=way)
-                fault = await _fault_of_json(trial, way)
-                if not fault:
-                    found = way
-                    break
+        fault = await _fault_of_json(trial, modes)
+        if fault and (lower := _NEXT.get(modes.structured)):
+            modes.learn(structured=lower)
+            fault = await _fault_of_json(trial, modes)
+        found = None if fault else modes.structured
     finally:
         modes.learn(structured=found or first)
     return found, fault
 
 
-async def _fault_of_json(trial: _Trial, way: Structured) -> str:
+async def _fault_of_json(trial: _Trial, modes: Modes) -> str:
     """What is wrong with a reply in JSON; empty when nothing is.
 
     The prompt leads away from what a grammar allows: an engine that holds to it replies with one of the words allowed nonetheless, and
@@ -170,7 +168,8 @@ async def _fault_of_json(trial: _Trial, way: Structured) -> str:
         if error.trouble not in ("bad_request", "bad_output"):
             raise
         return str(error.args[0]).rstrip(".")
-    return "it was not held to the grammar" if way == "grammar" and found.word not in allowed else ""
+    loose = modes.structured == "grammar" and found.word not in allowed  # looked at after the call, which may have taken another way
+    return "it was not held to the grammar" if loose else ""
 
 
 def _late(model: LanguageModel, limit: float) -> str:

@@ -103,6 +103,7 @@ def test_no_key(place: Place) -> None:
     assert "storyteller" in found["models: others"]["text"]
 
 
+@pytest.mark.slow
 def test_a_wrong_key(place: Place) -> None:
     with in_a_thread(key="another") as server:
         place.use("openai/some-model", server.base, 'key_env = "MY_KEY"')
@@ -124,6 +125,7 @@ def test_a_host_that_is_down(place: Place) -> None:
     assert f"{base} cannot be reached" in model["text"]
 
 
+@pytest.mark.slow
 def test_an_unknown_model(place: Place) -> None:
     with in_a_thread(models=("some-model-7b",)) as server:
         server.behave(UNKNOWN_MODEL, UNKNOWN_MODEL)
@@ -134,6 +136,7 @@ def test_an_unknown_model(place: Place) -> None:
     assert "Did you mean openai/some-model-7b?" in model["text"]
 
 
+@pytest.mark.slow
 def test_a_model_that_answers(place: Place) -> None:
     with in_a_thread() as server:
         server.behave(helpful)
@@ -205,6 +208,7 @@ def test_colours_can_be_had_without(place: Place) -> None:
     assert "✓" in seen
 
 
+@pytest.mark.slow
 def test_what_takes_long_is_told_and_leaves_nothing_behind(place: Place) -> None:
     with in_a_thread(every=0.5) as server:
         server.behave(helpful)

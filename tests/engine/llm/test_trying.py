@@ -2,15 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 
 from engine.errors import CapReachedError, ProviderError, Trouble
+from engine.llm.offers import offered_instead
 from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
+from engine.llm.remote.bridge import LitellmBridge
+from engine.llm.remote.model import RemoteModel
 from engine.llm.storyteller import Storyteller
 from engine.llm.trying import try_model
-from engine.records.models import Structured
+from engine.records.models import Structured, TestReport
+from engine.settings import EndpointSettings
+from tests.fake_behaviour import BAD_SCHEMA, DOWN, EMPTY, HTML, RATE_LIMITED, REFUSES_IN_WORDS, UNKNOWN_MODEL, WRONG_KEY, Behaviour, says
+from tests.fake_server import FakeServer
 
 Reply = str | Exception
 LED_ASTRAY = '{"word": "harbour", "count": 3}'
@@ -181,3 +188,85 @@ async def test_the_storyteller_is_not_asked() -> None:
     report = await try_model(Storyteller(), "storyteller", None)
     assert (report.ok, report.cost, report.context_window) == (True, 0.0, 8192)
     assert json.loads(report.model_dump_json())["name"] == "storyteller"
+
+
+@pytest.fixture
+def bridge() -> Iterator[LitellmBridge]:
+    made = LitellmBridge()
+    yield made
+    made.close()
+
+
+def json_if_asked(text: str) -> Callable[[Mapping[str, Any]], Behaviour]:
+    return lambda body: says(text if "JSON" in str(body["messages"]) else "I am ready.")
+
+
+async def tried(server: FakeServer, bridge: LitellmBridge, model: str = "openai/some-model") -> TestReport:
+    """A test of a model of the server's, called as it is without a meter."""
+    endpoint = EndpointSettings(model=model, api_base=server.base)
+    remote = RemoteModel(bridge, "mine", endpoint)
+    return await try_model(remote, "mine", remote, offered=lambda: offered_instead(endpoint, bridge))
+
+
+async def test_a_server_that_holds_to_the_grammar_is_seen_to(bridge: LitellmBridge) -> None:
+    async with FakeServer(window=4096) as server:
+        server.behave(json_if_asked(HELD))
+        report = await tried(server, bridge)
+        assert (report.ok, report.structured, report.cost, len(server.requests)) == (True, "grammar", 0.0, 2)
+        wanted = server.requests[1].body["response_format"]["json_schema"]["schema"]
+        assert wanted["properties"]["word"]["enum"] == ["lantern", "anchor"]
+
+
+async def test_a_server_that_takes_a_schema_and_ignores_it_is_seen_through(bridge: LitellmBridge) -> None:
+    async with FakeServer() as server:
+        server.behave(json_if_asked(LED_ASTRAY))
+        report = await tried(server, bridge)
+        assert (report.ok, report.structured, len(server.requests)) == (True, "object", 3)
+
+
+async def test_a_server_that_refuses_schemas_is_asked_in_another_way(bridge: LitellmBridge) -> None:
+    async with FakeServer() as server:
+        server.behave(
+            lambda body: BAD_SCHEMA if body.get("response_format", {}).get("type") == "json_schema" else json_if_asked(LED_ASTRAY)(body)
+        )
+        report = await tried(server, bridge)
+        assert (report.ok, report.structured) == (True, "object")
+        assert len([request for request in server.requests if request.reply_tokens]) == 2
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "trouble", "words"),
+    [
+        (WRONG_KEY, "no_key", "key"), (RATE_LIMITED, "rate_limited", "Wait"), (DOWN, "overloaded", "Try again"),
+        (UNKNOWN_MODEL, "unknown_model", "Did you mean openai/some-mode?"), (EMPTY, "bad_output", "choose another model"),
+        (REFUSES_IN_WORDS, "refused", "choose another model"), (HTML, "bad_output", "choose another model"),
+    ],
+)
+async def test_what_is_wrong_is_said_after_one_call(bridge: LitellmBridge, behaviour: Behaviour, trouble: Trouble, words: str) -> None:
+    async with FakeServer(models=("some-mode", "other")) as server:
+        server.behave(behaviour, says("never"))
+        report = await tried(server, bridge)
+        assert (report.ok, report.trouble, len(server.requests)) == (False, trouble, 1)
+    assert words in report.text
+    assert "sk-wrong" not in report.text
+
+
+async def test_a_host_that_is_down_is_said_at_once(bridge: LitellmBridge) -> None:
+    async with FakeServer() as server:
+        pass
+    report = await tried(server, bridge)
+    assert (report.ok, report.trouble) == (False, "unreachable")
+    assert server.base in report.text
+
+
+async def test_a_model_that_its_provider_never_had_is_told_with_some_that_it_has(bridge: LitellmBridge) -> None:
+    offered = await offered_instead(EndpointSettings(model="openai/gpt5-mini"), bridge)
+    assert "openai/gpt-5-mini" in offered
+    assert not [name for name in offered if "embedding" in name]
+    model = Model("schema", prose=trouble("unknown_model", "It is unknown.", "Choose."))
+    model.name = "openai/gpt5-mini"
+
+    async def names() -> Sequence[str]:
+        return offered
+
+    assert "openai/gpt-5-mini" in (await try_model(model, "mine", model, offered=names)).text
