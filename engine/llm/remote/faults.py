@@ -29,6 +29,7 @@ _WAIT: Final = re.compile(
     r"(?:try again|retry)(?: your request)? (?:in|after) (?:(\d+)m)?(\d+(?:\.\d+)?)\s*(ms|m(?:in)?|s)?\b", re.IGNORECASE
 )
 _HOUR: Final = 3600.0
+_DAY: Final = 86_400.0
 _MID_STREAM: Final = "MidStreamFallbackError"
 _UNTOLD_END: Final = "Stream ended before a finish_reason"
 _NO_KEY: Final = re.compile(r"missing (credentials|\w+ api key)|unable to locate credentials|no api base", re.IGNORECASE)
@@ -197,13 +198,14 @@ def _readable(text: str, origin: Origin) -> str:
 
 def _retry_after(error: Exception, trouble: Trouble) -> float | None:
     """Seconds to wait, as the provider says in its headers or its words. A plan that is used up is not refilled by waiting: an hour."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    try:
-        seconds = float(headers["retry-after"]) if headers is not None else -1.0
-    except (KeyError, TypeError, ValueError):
-        seconds = -1.0
-    if 0 <= seconds < 86_400:
-        return seconds
+    for link in _chain(error):
+        headers = getattr(getattr(link, "response", None), "headers", None)
+        try:
+            seconds = float(headers["retry-after"]) if headers is not None else -1.0
+        except (KeyError, TypeError, ValueError):
+            continue
+        if 0 <= seconds < _DAY:
+            return seconds
     if trouble != "rate_limited":
         return None
     if said := _WAIT.search(str(error)):

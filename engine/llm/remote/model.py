@@ -17,7 +17,7 @@ from engine.llm.remote.knowing import Known, known_of
 from engine.llm.remote.library import Litellm
 from engine.llm.remote.measures import Measures, WindowFrom
 from engine.llm.remote.pricing import Price
-from engine.llm.remote.providers import address_of, is_near, is_providers_own, key_names, provider_of, usual_way
+from engine.llm.remote.providers import address_of, is_near, is_providers_own, is_server, key_names, provider_of, usual_way
 from engine.llm.remote.replies import Reply, streamed, whole
 from engine.records.models import Structured
 from engine.settings import EndpointSettings
@@ -229,7 +229,8 @@ class RemoteModel:
 
     def _of_the_server(self) -> dict[str, object]:
         """What a call holds for the server's sake."""
-        call: dict[str, object] = {"api_base": self.endpoint.api_base} if self.endpoint.api_base else {}
+        base = self._address if is_server(self._known.provider) else self.endpoint.api_base
+        call: dict[str, object] = {"api_base": base} if base else {}
         if self._known.provider in _OLLAMA:
             call["num_ctx"] = self.context_window  # its own default is 4096, and what is longer it forgets without a word
             call |= {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}  # else litellm asks the server about the model, and blocks

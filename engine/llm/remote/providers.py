@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from engine.records.models import Structured
 
 _SERVERS: Final = {
-    "ollama": "http://localhost:11434", "ollama_chat": "http://localhost:11434", "llamafile": "http://127.0.0.1:8080/v1", "lm_studio": None,
-    "hosted_vllm": None,
+    "ollama": "http://localhost:11434", "ollama_chat": "http://localhost:11434", "llamafile": "http://127.0.0.1:8080/v1",
+    "lm_studio": "http://localhost:1234/v1", "hosted_vllm": "http://localhost:8000/v1",
 }
-"""Servers that people run themselves, and where litellm looks for them when nobody says."""
+"""Servers that people run themselves, and where they are when nobody says otherwise."""
 _SCHEMAS: Final = frozenset({
     "anthropic", "azure", "azure_ai", "cerebras", "cohere", "cohere_chat", "deepseek", "fireworks_ai", "gemini", "groq", "mistral",
     "openai", "openrouter", "together_ai", "vertex_ai", "xai",
