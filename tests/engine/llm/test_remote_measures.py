@@ -192,8 +192,8 @@ async def test_nothing_stops_getting_ready(server: FakeServer) -> None:
     ("anthropic/claude-sonnet-4-5", 200_000, 3.0, 15.0, 0), ("mistral/mistral-large-latest", 262_144, 0.5, 1.5, 0),
 ])
 async def test_services_are_known_from_the_price_list(model: str, window: int, prompt: float, reply: float, thinking: int) -> None:
+    assert remote(None, model).price is None
     tested = remote(None, model)
-    assert tested.price is None
     await tested.ready()
     assert (tested.context_window, tested.window_from) == (window, "package")
     assert tested.price is not None
