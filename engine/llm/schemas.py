@@ -39,7 +39,8 @@ def closed_schema(shape: type[BaseModel], choices: Choices) -> Schema:
 def flat_schema(shape: type[BaseModel], choices: Choices) -> Schema:
     """For a provider that takes JSON schema: every field required, no bounds and no defaults, for each of which some provider refuses it.
 
-    Choices become enums where they are few and short; what fields are for is said in their descriptions.
+    Choices become enums where they are few and short, and the field must not be blank: a blank value in an enum makes a provider refuse
+    it. What fields are for is said in their descriptions.
     """
     return _flat(_inlined(shape), choices, "")
 
@@ -125,9 +126,8 @@ def _flat(schema: Schema, choices: Choices, name: str) -> Schema:
     if "const" in schema:
         kept["enum"] = [schema["const"]]
     few = _few(choices.get(name, ()))
-    if few and schema.get("type") == "string" and "enum" not in kept:
-        blank = [schema["default"]] if schema.get("default") == "" else []  # fields that may be left out are required here
-        kept["enum"] = list(dict.fromkeys([*few, *blank]))
+    if few and schema.get("type") == "string" and "enum" not in kept and "default" not in schema:
+        kept["enum"] = list(few)
     return kept | told
 
 

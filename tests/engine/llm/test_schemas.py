@@ -118,6 +118,13 @@ def test_a_text_without_choices_is_blank_for_a_grammar_and_free_for_a_provider()
     assert "enum" not in flat["target"]
 
 
+def test_providers_get_no_choices_for_what_may_be_blank() -> None:
+    flat = flat_schema(RefereeReply, CHOICES)["properties"]["changes"]["items"]["properties"]
+    assert flat["target"]["enum"] == ["P1", "L1"]
+    assert "enum" not in flat["to"]
+    assert '"to": "P2"|"L1"' in form(RefereeReply, CHOICES)
+
+
 def test_providers_get_choices_only_when_they_are_few_and_short() -> None:
     people = tuple(f"P{n}" for n in range(20))
     many = {"sourceEntryIds": tuple(f"M{n}" for n in range(21)), "quotes": ("x" * 41,), "involvedEntityIds": people}
