@@ -79,9 +79,11 @@ class Game:
         return game
 
     async def _begin_embedding(self) -> None:
-        """Embed what has no vector of the present embedder: a little of it at once with the built-in one, else beside play."""
+        """Embed what has no vector of the present embedder: a little of it at once with the built-in one, and all of it when calls are
+        taped, so that a replay recalls the same; else beside play."""
         parts = self._parts
-        if parts.embedder.name == "hash768" and await parts.job.missing() <= _AT_ONCE_EMBEDDED:
+        built_in = parts.embedder.name == "hash768"
+        if parts.setup.tape is not None or (built_in and await parts.job.missing() <= _AT_ONCE_EMBEDDED):
             self._embedded = await parts.job.run()
         else:
             self._embedding = asyncio.create_task(parts.job.run(), name="otherminds-embedding")

@@ -19,6 +19,7 @@ from engine.events import AliasLearned, BeatFailed, EngineEvent, HandoffCommitte
 from engine.game import Game, RoundReport
 from engine.llm.cassette import Playback, Recorder, Tape, is_tape
 from engine.llm.protocol import Completion, ModelRequest
+from engine.records.base import EntityId
 from engine.records.clean import clean
 from engine.settings import CapSettings, TaskSettings, load_settings
 from engine.settings.faults import told
@@ -27,6 +28,7 @@ from engine.setup import Setup
 from tui.paths import is_save
 
 _OPTIONS: Final = {"run_tokens": "--cap-tokens", "run_money": "--cap-money"}
+_OF_MANY: Final = {"does nothing": "do nothing", "remembers later": "remember later"}
 _HELP: Final = "See `otherminds run --help`."
 _ROUNDS: Final = 10
 
@@ -192,8 +194,10 @@ class _Run:
     def __init__(self, order: Order, game: Game, tape: Tape | None) -> None:
         self._order, self._game, self._tape = order, game, tape
         self._counts: Counter[str] = Counter()
-        self._failures: list[BeatFailed] = []
-        """Of this round."""
+        self._failed: dict[tuple[str, str], list[EntityId]] = {}
+        """What failed in this round, and why: of whom."""
+        self._notes: set[str] = set()
+        """What was told of models in this round."""
         self._cap = ""
         self._began = time.monotonic()
 
@@ -236,8 +240,12 @@ class _Run:
         if self._missing:
             return self._missing
         if report.failed_beats and not report.beats and not report.paused:  # the next round would hardly fare better, and may cost
-            return f"Nobody could act. {self._failures[-1].reason}"
+            return f"Nobody could act. {self._last_reason}"
         return report.paused
+
+    @property
+    def _last_reason(self) -> str:
+        return next((reason for what, reason in reversed(self._failed) if what == "does nothing"), "")
 
     @property
     def _missing(self) -> str:
@@ -264,21 +272,24 @@ class _Run:
                 self._counts.update(names=1)
             case Paused(cap=cap):
                 self._cap = cap
-            case BeatFailed() if not self._missing:
-                self._failures.append(event)
+            case BeatFailed(reason=reason) if not self._missing:
+                self._failed.setdefault(("does nothing", reason), []).append(event.entity)
             case Happened() if not self._order.quiet and (line := self._game.tell(event, None)):
                 typer.echo(f"{line.round:>3}  {line.when}  {line.place}: {line.text}")
-            case ModelNote(text=text) | Trouble(text=text):
+            case ModelNote(text=text) | Trouble(text=text) if text not in self._notes:
+                self._notes.add(text)
                 complain(text)
         if isinstance(event, HandoffFailed) and not self._missing:
-            complain(f"{self._game.name(event.entity)}: what was to be remembered waits. {event.run.error}")
+            self._failed.setdefault(("remembers later", event.run.error), []).append(event.entity)
 
     def _tell_failures(self, why: str) -> None:
-        """Tell of beats that failed. The failure that the run stops for is told at its end."""
-        for failure in self._failures:
-            if not why.endswith(failure.reason):
-                complain(f"{self._game.name(failure.entity)} does not act: {failure.reason}")
-        self._failures.clear()
+        """Tell what failed in this round. What the run stops for is told at its end."""
+        for (what, reason), whose in self._failed.items():
+            names = ", ".join(self._game.name(entity) for entity in whose)
+            if not why.endswith(reason):
+                complain(f"{names} {what if len(whose) == 1 else _OF_MANY[what]}: {reason}")
+        self._failed.clear()
+        self._notes.clear()
 
     async def _tell_what_waits(self) -> None:
         if waiting := len(await self._game.memory.pending()):

@@ -173,7 +173,7 @@ def test_a_world_that_was_changed_is_told_apart_at_its_first_call(studio: Path, 
     assert (summary["rounds_played"], summary["beats"]) == (0, 0)
 
 
-@pytest.mark.parametrize(("changed", "words"), [("error", "Aldous Fenn does not act: blame"), ("reply", "tape holds no such call")])
+@pytest.mark.parametrize(("changed", "words"), [("error", "Aldous Fenn does nothing: blame"), ("reply", "tape holds no such call")])
 def test_words_of_a_strangers_tape_reach_the_terminal_without_control_characters(
     studio: Path, tmp_path: Path, changed: str, words: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from engine.records.prompts import Message
 from engine.storage.diff import differences
 from tests.fake_behaviour import NO_USAGE, OVERLOADED, WRONG_KEY, Behaviour, fails, says
 from tests.fake_server import FakeServer, in_a_thread
-from tui.headless import Order, Outcome, run_rounds
+from tui.headless import Order, Outcome, in_words, run_rounds
 
 WORLD = next(info.path for info in bundled_worlds() if info.slug == "salt-lantern")
 KEY = "sk-0a1b2c3d4e5f6a7b8c9d0e1f"
@@ -134,6 +135,39 @@ def test_prompts_that_were_cut_to_fit_are_cut_the_same_way_in_a_replay(
     assert lasting(now) == lasting(then)
 
 
+class Forgetful:
+    """Gives vectors, mostly; longer texts lie in another direction."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, body: Mapping[str, Any]) -> Behaviour:
+        self.asked += 1
+        return OVERLOADED if self.asked % 7 == 3 else Behaviour(every=0.0005 * (self.asked % 3))
+
+
+@pytest.mark.slow
+def test_vectors_of_a_server_are_on_the_tape_with_its_failures(
+    tmp_path: Path, server: FakeServer, settle: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settle()
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_BASE", server.base)
+    vectors = f'[models]\nembed = {{model = "openai/vectors", api_base = "{server.base}"}}\n'
+    (tmp_path / "settings.toml").write_text(vectors, encoding="utf-8")
+    server.behave(Behaviour(), Forgetful())  # the first tells how long vectors are
+    then = run(Order(WORLD, 6, 7, tmp_path / "then.db", tmp_path / "then.jsonl", record=tmp_path / "tape"))
+    assert (then.stopped, then.summary["failed_calls"]) == ("", 0)
+    asked = len(server.requests)
+    assert asked > 30
+    assert KEY not in (tmp_path / "tape").read_text(encoding="utf-8") + capsys.readouterr().err
+    (tmp_path / "settings.toml").unlink()
+    now = run(Order(WORLD, None, None, tmp_path / "now.db", tmp_path / "now.jsonl", replay=tmp_path / "tape"))
+    assert (now.stopped, now.summary["unused_calls"], len(server.requests)) == ("", 0, asked)
+    assert differences(tmp_path / "then.db", tmp_path / "now.db") == []
+    assert (tmp_path / "now.jsonl").read_bytes() == (tmp_path / "then.jsonl").read_bytes()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("behaviour", "base", "words", "most"),
@@ -170,9 +204,18 @@ def test_a_run_ends_at_once_when_its_model_cannot_be_used(
 def test_what_cannot_be_priced_is_said_not_to_be(
     tmp_path: Path, server: FakeServer, settle: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle(alone=True, endpoint="")
+    settle()
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_BASE", server.base.replace("127.0.0.1", "models.example"))  # far away, or its price would be known
+    found = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *more, **named: found("127.0.0.1", *more, **named))
     server.behave(lambda body: replace(NO_USAGE, text=storyteller(body)))
-    outcome = run(Order(WORLD, 1, 7, tmp_path / "a.db", record=tmp_path / "tape"))
-    calls = sum(json.loads(json.dumps(outcome.summary["model_calls"])).values())
-    assert (outcome.summary["cost"], outcome.summary["unpriced_calls"]) in ((None, calls), (0.0, 0))
-    assert outcome.summary["estimated_calls"] == calls
+    outcome = run(Order(WORLD, 1, 7, tmp_path / "a.db", model="openai/nobody-has-heard-of-it"))
+    calls = outcome.summary["model_calls"]
+    assert isinstance(calls, dict)
+    assert outcome.stopped == ""
+    assert (outcome.summary["cost"], outcome.summary["known_cost"], outcome.summary["unpriced_calls"]) == (None, 0.0, sum(calls.values()))
+    assert outcome.summary["estimated_calls"] == sum(calls.values())
+    assert f"cost: price unknown for {sum(calls.values())} calls, $0.0000 for the others" in in_words(outcome.summary)
+    capped = run(Order(WORLD, 1, 7, tmp_path / "b.db", model="openai/nobody-has-heard-of-it", cap_money=5.0))
+    assert "is unknown, so the cap of" in capped.stopped
