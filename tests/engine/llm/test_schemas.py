@@ -97,7 +97,6 @@ def test_choices_and_bounds_close_the_schema_for_a_grammar() -> None:
     change = closed_schema(RefereeReply, CHOICES)["properties"]["changes"]["items"]
     assert change["properties"]["target"] == {"type": "string", "enum": ["P1", "L1"]}
     assert change["properties"]["to"]["enum"] == ["P2", "L1", ""], "what may be left out may be blank"
-    assert change["required"] == ["kind", "target"]
     assert closed_schema(ValidateReply, {})["properties"]["confidence"] == {"type": "number", "minimum": 0, "maximum": 1}
 
 
@@ -151,6 +150,11 @@ class Part(BaseModel):
     note: str | None = None
 
 
+class Choosing(BaseModel):
+    target: str
+    to: str = ""
+
+
 class Whole(BaseModel):
     first: Part = Field(description="The first of them.")
     parts: list[Part] = Field(max_length=3)
@@ -174,6 +178,11 @@ def test_constraints_of_the_shape_itself_bound_it_too() -> None:
     assert flat["properties"]["first"]["properties"]["note"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     assert flat["properties"]["first"]["properties"]["kind"]["enum"] == ["one"]
     assert "For developers" not in json.dumps([closed, flat])
+
+
+def test_what_may_be_left_out_may_be_so_under_a_grammar_and_not_at_a_provider() -> None:
+    assert closed_schema(Choosing, {})["required"] == ["target"]
+    assert flat_schema(Choosing, {})["required"] == ["target", "to"]
 
 
 def test_a_shape_within_itself_is_refused() -> None:
