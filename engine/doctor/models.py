@@ -3,12 +3,10 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import suppress
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
 from engine.doctor.findings import Finding, State
+from engine.doctor.knocking import takes_connections
 from engine.doctor.servers import title
 from engine.errors import Trouble
 from engine.folders import data_folder
@@ -23,9 +21,6 @@ from engine.records.models import EndpointView, LocalServer, TestReport
 from engine.records.prompts import Task
 from engine.settings import STORYTELLER, Settings
 
-_KNOCK: Final = 3.0
-"""Seconds that a server at an address in digits is given to take a connection."""
-_PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
 _PASSING: Final[frozenset[Trouble]] = frozenset({"rate_limited", "overloaded", "broken_off"})
 """Troubles that go by on their own."""
 _KEYS: Final[Mapping[str, str]] = {
@@ -63,7 +58,7 @@ async def _endpoint(
 ) -> Finding:
     """What is found of one endpoint; `tasks` are those that it is asked for first."""
     called = view.name if view.name == view.model else f"{view.name} ({view.model})"
-    does = "for all tasks" if set(tasks) >= set(TASKS) else f"for {', '.join(tasks)}" if tasks else "stands in for others"
+    does = _does(tasks)
     failing: State = "bad" if tasks else "warn"
     if view.model == STORYTELLER:
         return _finding(called, "ok", f"{does}; built in, needs nothing")
@@ -74,7 +69,7 @@ async def _endpoint(
     if offline:
         key = {"set": "its key is set", "none needed": "it needs no key"}.get(view.key, "whether it has its key is unknown")
         return _finding(called, "ok", f"{does}; {key}; not asked")
-    if not await _takes_connections(view.api_base):
+    if not await takes_connections(view.api_base):
         advice = "Start the server if it is yours, see whether the address is right, or choose another model."
         return _finding(called, failing, f"{does}; the server {view.api_base} cannot be reached", advice)
     name, resolved = view.name, settings.resolved(view.name)
@@ -84,6 +79,15 @@ async def _endpoint(
     return _reported(called, does, report, failing)
 
 
+def _does(tasks: Sequence[Task]) -> str:
+    others = [task for task in TASKS if task not in tasks]
+    if not tasks:
+        return "stands in for others"
+    if len(others) < len(tasks):
+        return f"for all tasks but {', '.join(others)}" if others else "for all tasks"
+    return f"for {', '.join(tasks)}"
+
+
 def _reported(called: str, does: str, report: TestReport, failing: State) -> Finding:
     if not report.ok:
         state: State = "warn" if report.trouble in _PASSING or report.trouble is None else failing
@@ -91,27 +95,6 @@ def _reported(called: str, does: str, report: TestReport, failing: State) -> Fin
     window = f"; window {report.context_window:,} tokens" if report.context_window else ""
     cost = "the test's price is unknown" if report.cost is None else f"the test cost ${report.cost:.4f}" if report.cost else "free"
     return _finding(called, "ok" if report.structured else "warn", f"{does}; {_lowered(report.text).rstrip('.')}{window}; {cost}")
-
-
-async def _takes_connections(api_base: str | None) -> bool:
-    """Whether somebody listens at an address in digits. True where that cannot be found out at once: for names, and behind a proxy."""
-    parts = urlsplit(api_base or "")
-    try:
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        local = ip_address(host).is_loopback
-    except ValueError:
-        return True
-    if not local and any(os.environ.get(name) or os.environ.get(name.upper()) for name in _PROXIES):
-        return True
-    try:
-        async with asyncio.timeout(_KNOCK):
-            _, writer = await asyncio.open_connection(host, port)
-    except (OSError, TimeoutError):
-        return False
-    writer.transport.abort()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return True
 
 
 def _others(settings: Settings, servers: Sequence[LocalServer], in_use: set[str]) -> str:

@@ -1,14 +1,17 @@
 """How each kind of model server is known by what it says of itself. None is taken for another: several answer as others do."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, Literal
 
-from engine.llm.loopback import Address, ask, table
+from engine.llm.loopback import Address, Answer, ask, table
 from engine.llm.model_names import plain_name, writes_text
 from engine.records.models import LocalServer
 
 Kind = Literal["ollama", "llama.cpp", "lm_studio", "vllm", "openai-compatible"]
+
+Asked = Callable[[str], Awaitable[Answer]]
+"""Asks the server at a place for a path."""
 
 _PREFIXES: Final[dict[Kind, str]] = {
     "ollama": "ollama_chat/", "llama.cpp": "openai/", "lm_studio": "lm_studio/", "vllm": "hosted_vllm/", "openai-compatible": "openai/",
@@ -23,13 +26,18 @@ _LEAST_WINDOW: Final = 512
 _MOST_WINDOW: Final = 100_000_000
 
 
-async def told_by(place: Address, limit: float) -> LocalServer | None:
+async def told_by(place: Address, limit: float, key: str | None = None) -> LocalServer | None:
     """The server at a place. It is asked as each kind in turn, so that a stranger hears as few questions as possible.
 
-    Each question has `limit` seconds. Raises `UnansweredError` when nobody is there who answers in HTTP.
+    Each question has `limit` seconds. `key` is only for a place that it was set for. Raises `UnansweredError` when nobody is there who
+    answers in HTTP.
     """
+
+    async def asked(path: str) -> Answer:
+        return await ask(place, path, limit, key=key)
+
     for told in (_llama_cpp, _lm_studio, _ollama, _openai):
-        server = await told(place, limit)
+        server = await told(place, asked)
         if server is not None:
             return server
     return None
@@ -45,26 +53,26 @@ def window(value: object) -> int | None:
     return value if isinstance(value, int) and _LEAST_WINDOW <= value <= _MOST_WINDOW else None
 
 
-async def _llama_cpp(place: Address, limit: float) -> LocalServer | None:
+async def _llama_cpp(place: Address, asked: Asked) -> LocalServer | None:
     """Asked first, for it also answers as Ollama does and as OpenAI does."""
-    answer = await ask(place, "/props", limit)
+    answer = await asked("/props")
     props = answer.fields
     settings = props.get("default_generation_settings")
     if answer.status == 200 and props.get("role") == "router":  # it starts models as they are asked for
-        return _server("llama.cpp", place, (row.get("id") for row in (await ask(place, "/v1/models", limit)).rows("data")))
+        return _server("llama.cpp", place, (row.get("id") for row in (await asked("/v1/models")).rows("data")))
     if answer.status == 200 and isinstance(settings, dict):
         name = _file_name(props.get("model_alias") or props.get("model_path"))
         return _server("llama.cpp", place, [name], window(settings.get("n_ctx")))
     if answer.status == 503 and "oading model" in _complaint(props):
         return _server("llama.cpp", place, [], note="It is still loading its model.")
     if answer.status == 401 and answer.server.startswith("llama.cpp"):
-        rows = (await ask(place, "/v1/models", limit)).rows("data")  # which earlier releases tell without a key
+        rows = (await asked("/v1/models")).rows("data")  # which earlier releases tell without a key
         return _server("llama.cpp", place, [_file_name(row.get("id")) for row in rows] or [_file_name(None)], locked=True)
     return None
 
 
-async def _lm_studio(place: Address, limit: float) -> LocalServer | None:
-    answer = await ask(place, "/api/v0/models", limit)
+async def _lm_studio(place: Address, asked: Asked) -> LocalServer | None:
+    answer = await asked("/api/v0/models")
     if "LM Studio API token" in _complaint(answer.fields):
         return _server("lm_studio", place, [], locked=True)
     if answer.status != 200 or not isinstance(answer.fields.get("data"), list):
@@ -75,8 +83,8 @@ async def _lm_studio(place: Address, limit: float) -> LocalServer | None:
     return _server("lm_studio", place, (row.get("id") for row in (*loaded, *rows)), context)
 
 
-async def _ollama(place: Address, limit: float) -> LocalServer | None:
-    answer = await ask(place, "/api/tags", limit)
+async def _ollama(place: Address, asked: Asked) -> LocalServer | None:
+    answer = await asked("/api/tags")
     if answer.status != 200 or "models" not in answer.fields or "data" in answer.fields:
         return None
     rows = [row for row in answer.rows("models") if "bert" not in str(table(row.get("details")).get("family"))]
@@ -86,11 +94,11 @@ async def _ollama(place: Address, limit: float) -> LocalServer | None:
     return server.model_copy(update={"note": note})
 
 
-async def _openai(place: Address, limit: float) -> LocalServer | None:
+async def _openai(place: Address, asked: Asked) -> LocalServer | None:
     """vLLM, which says so in its list of models, and whoever else keeps such a list."""
-    answer = await ask(place, "/v1/models", limit)
+    answer = await asked("/v1/models")
     if answer.status == 401:
-        version = await ask(place, "/version", limit)
+        version = await asked("/version")
         locked = version.status == 200 and set(version.fields) == {"version"}
         return _server("vllm", place, [], locked=True) if locked else None
     if answer.status != 200 or not isinstance(answer.fields.get("data"), list):

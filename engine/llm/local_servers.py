@@ -3,11 +3,12 @@
 import asyncio
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from engine.llm.local_kinds import is_elsewhere, told_by, window
-from engine.llm.loopback import Address, UnansweredError, ask, loopback, table
+from engine.llm.loopback import Address, Answer, UnansweredError, ask, loopback, table
 from engine.llm.model_names import SMALL, billions, plain_name
 from engine.records.models import LocalServer
 from engine.settings import EndpointSettings
@@ -51,12 +52,15 @@ async def server_at(api_base: str, limit: float = 0.4) -> LocalServer | None:
     return await _at(place, limit) if place else None
 
 
-async def facts_of(server: LocalServer, model: str, limit: float = 2.0) -> ModelFacts:
-    """What is known of one of the server's models; it is asked, where that tells more, and given `limit` seconds."""
+async def facts_of(server: LocalServer, model: str, limit: float = 2.0, *, key: str | None = None) -> ModelFacts:
+    """What is known of one of the server's models; it is asked, where that tells more, and given `limit` seconds.
+
+    `key` is what the server asks of callers.
+    """
     name, place = plain_name(model), loopback(server.api_base)
     known = ModelFacts(server.context_window, billions(name))
     try:
-        return await _asked(server, name, place, limit, known) if place else known
+        return await _asked(server, name, partial(ask, place, limit=limit, key=key), known) if place else known
     except UnansweredError:
         return known
 
@@ -95,18 +99,18 @@ async def _at(place: Address, limit: float) -> LocalServer | None:
         return None
 
 
-async def _asked(server: LocalServer, name: str, place: Address, limit: float, known: ModelFacts) -> ModelFacts:
+async def _asked(server: LocalServer, name: str, asked: Callable[..., Awaitable[Answer]], known: ModelFacts) -> ModelFacts:
     """Raises `UnansweredError`."""
     if server.kind == "ollama":
-        shown = (await ask(place, "/api/show", limit, {"model": name})).fields
+        shown = (await asked("/api/show", send={"model": name})).fields
         size = billions(str(table(shown.get("details")).get("parameter_size")))
         return ModelFacts(_ollama_window(shown), size or known.billions)
     if server.kind == "lm_studio":
-        row = _row((await ask(place, "/api/v0/models", limit)).rows("data"), name)
+        row = _row((await asked("/api/v0/models")).rows("data"), name)
         most = window(row.get("max_context_length"))
         return known._replace(context_window=window(row.get("loaded_context_length")) or (most and min(most, _UNLOADED)))
     if server.kind in ("vllm", "openai-compatible"):
-        row = _row((await ask(place, "/v1/models", limit)).rows("data"), name)
+        row = _row((await asked("/v1/models")).rows("data"), name)
         return known._replace(context_window=window(row.get("max_model_len")))
     return known
 

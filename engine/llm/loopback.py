@@ -1,7 +1,7 @@
 """Questions to services on this machine, over HTTP/1.1, asked of whoever happens to listen there.
 
 Nothing is known of a service before it has answered: it may stall, flood, redirect or speak another language. So each question
-has a limit in time and in bytes, redirects are not followed, no key is ever sent, and nothing but loopback is connected to.
+has a limit in time and in bytes, redirects are not followed, and no key is sent but one that was set for that very address.
 """
 
 import asyncio
@@ -84,16 +84,16 @@ def loopback(text: str, port: int = 80) -> Address | None:
         return None
 
 
-async def ask(address: Address, path: str, limit: float, send: object = None) -> Answer:
+async def ask(address: Address, path: str, limit: float, send: object = None, *, key: str | None = None) -> Answer:
     """What the service answers to GET, or to POST when there is something to `send` as JSON.
 
-    `limit` is in seconds. Raises `UnansweredError`.
+    `limit` is in seconds, `key` what the service asks of callers. Raises `UnansweredError`.
     """
     try:
         async with asyncio.timeout(limit):
             reader, writer = await asyncio.open_connection(address.host, address.port, limit=_HEAD)
             try:
-                writer.write(_question(address, path, send))
+                writer.write(_question(address, path, send, key))
                 await writer.drain()
                 return await _answer(reader)
             finally:
@@ -104,12 +104,17 @@ async def ask(address: Address, path: str, limit: float, send: object = None) ->
         raise UnansweredError from error
 
 
-def _question(address: Address, path: str, send: object) -> bytes:
+def _question(address: Address, path: str, send: object, key: str | None) -> bytes:
+    """Raises `ValueError` for a key that no header can hold."""
     body = b"" if send is None else json.dumps(send).encode()
     lines = [
         f"{'GET' if send is None else 'POST'} {path} HTTP/1.1", f"Host: {address.base.removeprefix('http://')}",
         "Accept: application/json", "Connection: close", "User-Agent: otherminds",
     ]
+    if key is not None:
+        if not key.isascii() or not key.isprintable():
+            raise ValueError("a key of other characters")
+        lines.append(f"Authorization: Bearer {key}")
     if body:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     return "\r\n".join([*lines, "", ""]).encode() + body

@@ -5,16 +5,18 @@ import json
 import os
 import shlex
 import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.doctor import Area, Finding, Terminal, examine, machine, worst
+from engine.doctor import Area, Finding, Terminal, examine, knocking, machine, worst
 from engine.doctor.servers import command
 from engine.doctor.terminal import terminal
 from engine.llm.local_servers import endpoint_for
@@ -208,6 +210,25 @@ async def test_a_host_that_is_down_is_told_at_once(own_place: Path) -> None:
     assert mine.state == "bad"
     assert f"http://127.0.0.1:{port}/v1 cannot be reached" in mine.text
     assert "Start the server" in mine.advice
+
+
+async def test_a_host_that_takes_no_connection_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knocking, "_LIMIT", 0.3)
+    with socket.socket() as full, ExitStack() as callers:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        for _ in range(8):  # more than it has room for: whoever comes next hears nothing
+            caller = callers.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex(address)
+        began = time.monotonic()
+        assert not await knocking.takes_connections(f"http://127.0.0.1:{address[1]}/v1")
+        assert time.monotonic() - began < 5
+    assert await knocking.takes_connections("http://a-name-is-not-looked-up.example/v1")
+    assert await knocking.takes_connections(None)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    assert await knocking.takes_connections("http://192.0.2.1:9/v1")
 
 
 async def test_an_unknown_model_is_told_with_those_that_are_there(own_place: Path) -> None:

@@ -32,8 +32,9 @@ class Known(NamedTuple):
     """False when there should be a server and none spoke."""
 
 
-async def known_of(litellm: Litellm, model: str, address: str | None) -> Known:
-    """All of it, in two seconds and a bit. Raises what litellm raises for a model that nobody provides."""
+async def known_of(litellm: Litellm, model: str, address: str | None, key: str | None = None) -> Known:
+    """All of it, in two seconds and a bit. `key` is the one that was set for the very address. Raises what litellm raises for a model
+    that nobody provides."""
     provider = str(litellm.get_llm_provider(model)[1])
     own = address is not None and (is_server(provider) or is_near(address))
     if not own:
@@ -41,21 +42,21 @@ async def known_of(litellm: Litellm, model: str, address: str | None) -> Known:
         return Known(provider, listed(litellm, model, provider), thinks=thinks)
     try:
         async with asyncio.timeout(_LIMIT):
-            return await _told(Known(provider), model, address or "")
+            return await _told(Known(provider), model, address or "", key)
     except (TimeoutError, UnansweredError, ValueError):  # the last for a port that is none
         return Known(provider, answered=False)
 
 
-async def _told(known: Known, model: str, address: str) -> Known:
+async def _told(known: Known, model: str, address: str, key: str | None) -> Known:
     """Raises `UnansweredError` when nobody answers who can be understood."""
     place = _place(address)
-    server = await told_by(place, _LIMIT) if place is not None else None
+    server = await told_by(place, _LIMIT, key) if place is not None else None
     if place is None or server is None:
         raise UnansweredError
-    facts = await facts_of(server, model, _LIMIT)
+    facts = await facts_of(server, model, _LIMIT, key=key)
     thinks = False
     if server.kind == "ollama":
-        capabilities = (await ask(place, "/api/show", _LIMIT, {"model": plain_name(model)})).fields.get("capabilities")
+        capabilities = (await ask(place, "/api/show", _LIMIT, {"model": plain_name(model)}, key=key)).fields.get("capabilities")
         thinks = isinstance(capabilities, list) and "thinking" in capabilities
     return known._replace(window=facts.context_window, billions=facts.billions, thinks=thinks)
 

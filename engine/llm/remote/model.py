@@ -245,7 +245,8 @@ class RemoteModel:
         return error.trouble == "bad_request"
 
     async def _find_out(self, litellm: Litellm) -> tuple[Known, tuple[str, ...]]:
-        return await known_of(litellm, self.name, self._address), tuple(missing_keys(litellm, self.name))
+        key = os.environ.get(self.endpoint.key_env, "").strip() if self.endpoint.key_env and self.endpoint.api_base else ""
+        return await known_of(litellm, self.name, self._address, key or None), tuple(missing_keys(litellm, self.name))
 
     def _settle(self, known: Known) -> None:
         self._known = known

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.llm.local_kinds import told_by
 from engine.llm.local_servers import ModelFacts, endpoint_for, facts_of, find_servers, server_at
 from engine.llm.loopback import Address, UnansweredError, ask, loopback
 from engine.llm.model_names import billions, writes_text
@@ -166,6 +167,18 @@ async def test_no_key_is_sent_to_whoever_listens(monkeypatch: pytest.MonkeyPatch
         assert await find_servers([port], limit=PATIENT) == ()
     assert len(heard) == 4
     assert not [head for head in heard if "secret" in head or "authorization" in head.lower()]
+
+
+async def test_a_key_that_was_set_for_a_server_opens_it_and_an_impossible_one_harms_nobody() -> None:
+    heard: list[str] = []
+    props = {"default_generation_settings": {"n_ctx": 2048}, "model_path": "m.gguf"}
+    async with site({"/props": (200, props)}, heard) as port:
+        place = Address("127.0.0.1", port)
+        assert (await told_by(place, PATIENT, "sk-mine")) == (await told_by(place, PATIENT))
+        for impossible in ("two\r\nlines: 1", "schlüssel"):
+            with pytest.raises(UnansweredError):
+                await told_by(place, PATIENT, impossible)
+    assert ["Authorization: Bearer sk-mine" in head for head in heard if head] == [True, False]
 
 
 async def test_a_llama_server_is_told_while_it_loads_and_when_it_holds_several_models() -> None:
