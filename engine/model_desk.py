@@ -11,7 +11,9 @@ from engine.folders import data_folder
 from engine.llm.caps import Caps
 from engine.llm.local_servers import endpoint_for, facts_of, find_servers
 from engine.llm.meter import Meter
+from engine.llm.offers import offered_instead
 from engine.llm.opening import Models, open_models
+from engine.llm.remote.bridge import shared_bridge
 from engine.llm.trying import try_model
 from engine.llm.usage_log import UsageLog
 from engine.records.hints import HintKey, ModelHints
@@ -112,8 +114,10 @@ class ModelDesk:
 
     async def test(self, name: str) -> TestReport:
         """One small live call to an endpoint, by its name in settings or litellm's. Counted by the meter, held by the caps."""
-        remote = self.models.remote(name)
-        return await try_model(self.models.endpoint(name), name, remote)
+        models, resolved = self.models, self.settings.resolved(name)
+        return await try_model(
+            models.endpoint(name), name, models.remote(name), offered=lambda: offered_instead(resolved, shared_bridge()),
+        )
 
     async def servers(self) -> tuple[LocalServer, ...]:
         """Model servers that answer on this machine."""
