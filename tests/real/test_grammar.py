@@ -1,0 +1,194 @@
+"""Calls to a real small model through litellm and llama.cpp: what it replies has the shape that was asked for, whatever it says."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from engine.errors import ProviderError
+from engine.files.bundled import bundled_worlds
+from engine.game import Game
+from engine.llm.protocol import ModelRequest
+from engine.llm.remote.bridge import shared_bridge
+from engine.llm.remote.model import RemoteModel
+from engine.llm.schemas import closed_schema
+from engine.llm.structured import read_reply
+from engine.records.prompts import Message, Task
+from engine.records.wire import CollapseReply, DecodeReply, HandoffReply, RefereeReply
+from engine.settings import EndpointSettings
+from engine.setup import Setup
+from tests.real.conftest import KEY
+from tests.real.server import LlamaServer
+
+TURNS = """\
+=== PEOPLE ===
+P1: Orla Venn, who remembers
+P2: the woman in the borrowed coat
+
+=== TURNS ===
+T1 P2: Who was to light the lantern that night?
+T2 P1: Tam was. He swears that he did.
+T3 P2: Then somebody put it out. I will pay for a room until I know who.
+T4 P1: The back room is yours. Keep the letter to yourself until the assessor is here."""
+COLLAPSE = """\
+You close the notes of a talk. Say what is left of it. Answer with JSON only.
+Example
+{"outcome":"partial","relevantEntities":["P2"],"goal":"find the jug","facts":[{"confidence":0.8,"content":"P2 was out."}]}"""
+Ask = Callable[..., RemoteModel]
+
+
+def request(task: Task, *messages: str, **more: Any) -> ModelRequest:
+    system, user = messages if len(messages) == 2 else ("You are Orla Venn, who keeps an inn by the sea.", messages[0])
+    said = (Message(role="system", content=system), Message(role="user", content=user))
+    return ModelRequest(task=task, entity="orla_venn", round=1, seed=7, messages=said, **more)
+
+
+@pytest.fixture
+def model(llama: LlamaServer, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """The model at the server, as settings describe it."""
+    monkeypatch.setenv(KEY, llama.key)
+
+    def make(**more: Any) -> RemoteModel:
+        settings: dict[str, Any] = {"api_base": llama.base, "key_env": KEY, "structured": "grammar", "small": True, "timeout": 600.0}
+        return RemoteModel(shared_bridge(), "small", EndpointSettings(model="openai/smollm2-135m", **settings | more))
+
+    return make
+
+
+@pytest.fixture
+async def asked(tmp_path: Path) -> Mapping[Task, list[ModelRequest]]:
+    """What the product asks in the first round of the bundled world, by task."""
+    found: dict[Task, list[ModelRequest]] = {}
+    [world] = [info.path for info in bundled_worlds() if info.slug == "salt-lantern"]
+    game = await Game.create(
+        world, tmp_path / "asked.db", setup=Setup(sink=lambda request, completion: found.setdefault(request.task, []).append(request))
+    )
+    await game.step()
+    await game.close()
+    return found
+
+
+def assert_holds(value: object, schema: Mapping[str, Any]) -> None:
+    """A value is as the schema wants it, in all that a closed schema can say."""
+    kind = schema.get("type")
+    if kind == "object":
+        assert isinstance(value, dict)
+        assert set(schema["required"]) <= value.keys() <= schema["properties"].keys()
+        for name, held in value.items():
+            assert_holds(held, schema["properties"][name])
+    elif kind == "array":
+        assert isinstance(value, list)
+        assert schema.get("minItems", 0) <= len(value) <= schema["maxItems"]
+        for held in value:
+            assert_holds(held, schema["items"])
+    elif kind == "string":
+        assert isinstance(value, str)
+        assert "enum" not in schema or value in schema["enum"]
+        assert schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
+    elif kind == "boolean":
+        assert isinstance(value, bool)
+    else:
+        assert isinstance(value, int if kind == "integer" else int | float)
+        assert schema["minimum"] <= value <= schema["maximum"]
+
+
+async def assert_grammar_holds(model: RemoteModel, wanted: ModelRequest, shape: type[BaseModel]) -> None:
+    completion = await model.complete(wanted.model_copy(update={"response": shape}))
+    assert completion.added == ""
+    assert not completion.cut
+    assert_holds(json.loads(completion.text), closed_schema(shape, wanted.choices))
+    read_reply(completion.text, shape)
+    assert completion.usage.reply_tokens > 0
+    assert not completion.usage.estimated
+
+
+@pytest.mark.parametrize(("task", "shape"), [("decode", DecodeReply), ("referee", RefereeReply), ("handoff", HandoffReply)])
+async def test_a_reply_has_the_shape_and_holds_only_what_it_may(
+    model: Ask, asked: Mapping[Task, list[ModelRequest]], task: Task, shape: type[BaseModel]
+) -> None:
+    wanted = asked[task][1]
+    assert wanted.response is not None
+    assert issubclass(wanted.response, shape)
+    await assert_grammar_holds(model(temperature=0.9), wanted, wanted.response)
+
+
+async def test_what_is_left_of_a_session_comes_in_its_shape(model: Ask) -> None:
+    people, turns = ("P1", "P2"), ("T1", "T2", "T3", "T4")
+    choices = {"relevantEntities": people, "about": people, "sourceTurnIds": turns, "supersedes": ()}
+    wanted = request("collapse", COLLAPSE, TURNS, choices=choices, max_tokens=2000)
+    await assert_grammar_holds(model(temperature=0.7), wanted, CollapseReply)
+
+
+async def test_a_call_without_a_grammar_has_the_form_in_its_prompt(model: Ask, llama: LlamaServer) -> None:
+    """For models that no schema can be asked of: the text that is sent is the text that is told."""
+    wanted = request("decode", "I nod.", response=DecodeReply, max_tokens=20)
+    completion = await model(structured="prompt").complete(wanted)
+    assert '"intents": [' in completion.added
+    assert completion.usage.prompt_tokens > llama.counts(wanted.text + completion.added)
+
+
+async def test_streamed_or_not_it_is_the_same_reply_and_counted_as_the_server_counts(model: Ask, llama: LlamaServer) -> None:
+    wanted, cold = request("actor", "It is raining. What do you say?", max_tokens=40), model(temperature=0.0)
+    await cold.complete(wanted)  # from here on the server has read the prompt, and reckons on from the same place
+    pieces: list[str | None] = []
+    completion = await cold.complete(wanted, pieces.append)
+    await asyncio.sleep(0)
+    body = {
+        "messages": [message.model_dump() for message in wanted.messages], "max_tokens": 40, "temperature": 0.0, "stream": False, "seed": 7,
+    }
+    told = await asyncio.to_thread(llama.post, "/v1/chat/completions", body)
+    assert completion.text == "".join(piece or "" for piece in pieces)
+    assert completion.text == told["choices"][0]["message"]["content"].lstrip()
+    assert len(pieces) > 3
+    assert (completion.usage.prompt_tokens, completion.usage.reply_tokens) == (
+        told["usage"]["prompt_tokens"], told["usage"]["completion_tokens"],
+    )
+    assert not completion.usage.estimated
+    assert completion.cost == 0.0
+    assert completion.cut == (told["choices"][0]["finish_reason"] == "length")
+
+
+async def test_a_server_tells_how_much_the_model_reads(model: Ask, narrow: LlamaServer) -> None:
+    at = model(api_base=narrow.base, key_env=None)
+    await at.ready()
+    assert (at.context_window, at.window_from) == (narrow.window, "server")
+    assert at.key_state() == ("none needed", ())
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_a_call_that_is_given_up_frees_the_server(model: Ask, streamed: bool) -> None:
+    at, began = model(temperature=0.7), asyncio.Event()
+    long = request("actor", "Tell all that ever happened at the inn, year by year, from the first stone on.", max_tokens=3000)
+    heard = (lambda piece: began.set()) if streamed else None
+    calling = asyncio.create_task(at.complete(long, heard))
+    if streamed:
+        await asyncio.wait_for(began.wait(), 600)
+    else:
+        await asyncio.sleep(1.0)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    asking = time.perf_counter()
+    await at.complete(request("actor", "Say one word.", max_tokens=2))
+    assert time.perf_counter() - asking < 60  # the whole of it takes minutes
+
+
+async def test_a_prompt_that_is_too_long_is_told_apart_and_the_window_learned(model: Ask, llama: LlamaServer) -> None:
+    at = model(context_window=100_000)
+    with pytest.raises(ProviderError) as caught:
+        await at.complete(request("actor", "The sea is grey and the wind is cold. " * 600, max_tokens=10))
+    assert caught.value.trouble == "too_long"
+    assert at.context_window == llama.window
+
+
+async def test_a_wrong_key_is_told_apart_and_not_repeated(model: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "a-key-that-opens-nothing")
+    with pytest.raises(ProviderError) as caught:
+        await model().complete(request("actor", "Good evening."))
+    assert caught.value.trouble == "no_key"
+    assert "a-key-that-opens-nothing" not in str(caught.value)
