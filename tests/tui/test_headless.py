@@ -116,7 +116,7 @@ def test_a_tape_cut_anywhere_is_replayed_as_far_as_it_goes(studio: Path, tmp_pat
     cut = random.Random(seed).randrange(len(whole) // 20, len(whole))
     (tmp_path / "tape").write_bytes(whole[:cut])
     outcome = run(Order(WORLD, 12, 7, tmp_path / "now.db", tmp_path / "now.jsonl", replay=tmp_path / "tape"))
-    assert "Stopped in round" in outcome.stopped
+    assert "All calls on it have been replayed: the recording ends here" in outcome.stopped
     assert outcome.summary["unused_calls"] == 0
     then, now = [path.read_text(encoding="utf-8").splitlines() for path in (studio / "then.jsonl", tmp_path / "now.jsonl")]
     assert now == then[: len(now)]

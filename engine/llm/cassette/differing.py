@@ -19,23 +19,26 @@ class NotOnTapeError(ProviderError):
     """A call that is not on the tape: the game is not the one that was recorded."""
 
 
-def missing(index: Index, asked: Asked, ended: bytearray) -> NotOnTapeError:
-    """The error for a request. `ended` says by line what was asked for already."""
+def missing(index: Index, asked: Asked, ended: bytearray, *, over: bool) -> NotOnTapeError:
+    """The error for a request. `ended` says by line what was asked for already, `over` whether that was everything."""
     who = f"{asked.task} for {one_line(asked.entity)} in round {asked.round}"
     title = index.titles[-1]
     here = program()
     version = f"version ({title.program}; this is {here})" if title.program != here else f"version ({here})"
     advice = f"Replay with the same world files, {version} and seed ({title.seed}) as it was recorded with."
-    if asked.round > index.last_round > 0:
-        advice = "Replay as many rounds as were recorded."
-    return NotOnTapeError(f"{index.path} holds no such call: {who}. {_why(index, asked, ended)}", advice, trouble="unknown_model")
+    why = _why(index, asked, ended)
+    if index.calls and over:
+        why, advice = f"All calls on it have been replayed: the recording ends here, in round {index.last_round}.", ""
+    return NotOnTapeError(f"{index.path} holds no such call: {who}. {why}", advice, trouble="unknown_model")
 
 
 def _why(index: Index, asked: Asked, ended: bytearray) -> str:
     if not index.calls:
         return "There are no calls on it."
     if asked.round > index.last_round:
-        return f"It ends in round {index.last_round}."
+        return f"It ends in round {index.last_round}, and {ended.count(0)} of its calls were not asked for."
+    if asked.key in index.by_key:
+        return "It was asked less often when it was recorded."
     call = _nearest(index, asked, ended)
     if call is None:
         return f"Nobody was asked for {asked.task} when it was recorded."
@@ -62,7 +65,7 @@ def _nearest(index: Index, asked: Asked, ended: bytearray) -> Call | None:
 
 def _difference(then: Asked, now: Asked) -> str:
     if then == now:
-        return "It was asked less often when it was recorded."
+        return "There the tape was changed by hand."
     if then.seed != now.seed:
         return f"The seed of chance was {then.seed}, now it is {now.seed}."
     if then.template != now.template:

@@ -147,7 +147,7 @@ class Playback:
         self.missed += 1
         self._in_order = False
         self._wake()
-        error = missing(self._index, asked, self._ended)
+        error = missing(self._index, asked, self._ended, over=not self.unused)
         self.trouble = self.trouble or str(error)
         raise error
 

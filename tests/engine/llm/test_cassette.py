@@ -182,13 +182,17 @@ async def test_what_was_metered_of_a_call_is_metered_again(studio: Studio) -> No
 
 
 async def test_equal_requests_are_answered_in_their_order_and_no_more_often(studio: Studio) -> None:
-    await studio.record(Told(([], says("first")), ([], ModelError("second")), ([], says("third"))), *[asking()] * 3)
+    model = Told(([], says("first")), ([], ModelError("second")), ([], says("third")), ([], says("another")))
+    await studio.record(model, asking(), asking(), asking(), asking("Else?"))
     replay, playback, _ = studio.replaying()
     ends = [(await heard_of(replay, asking()))[1] for _ in range(4)]
     assert [end.text if isinstance(end, Completion) else str(end)[:6] for end in ends[:3]] == ["first", "second", "third"]
     assert isinstance(ends[3], NotOnTapeError)
     assert "It was asked less often when it was recorded." in str(ends[3])
-    assert (playback.unused, playback.missed) == (0, 1)
+    assert (playback.unused, playback.missed) == (1, 1)
+    await replay.complete(asking("Else?"))
+    with pytest.raises(NotOnTapeError, match=r"All calls on it have been replayed: the recording ends here, in round 1\.$"):
+        await replay.complete(asking())
 
 
 class Shape(BaseModel):
@@ -223,7 +227,7 @@ async def test_time_limits_do_not_decide_on_a_reply(studio: Studio) -> None:
          'first where they were "…begin with, then snow." and are "…begin with, then rain." now.'),
         (asking("The long line that both begin with, then snow.", max_tokens=9), "What differs is max_tokens."),
         (asking(entity="tom"), "actor for tom in round 1. The nearest is actor for mara in round 1."),
-        (asking(round_=4), "It ends in round 1."),
+        (asking(round_=4), "It ends in round 1, and 1 of its calls were not asked for."),
         (asking(task="referee"), "Nobody was asked for referee when it was recorded."),
     ],
 )
@@ -237,11 +241,8 @@ async def test_what_is_not_on_the_tape_is_said_with_what_differs_and_what_to_do(
     told = str(caught.value)
     assert words in told
     assert f"{request_.task} for {request_.entity} in round {request_.round}" in told
-    if request_.round == 1:
-        assert "Replay with the same world files, version" in told
-        assert "seed (7)" in told
-    else:
-        assert "Replay as many rounds as were recorded." in told
+    assert "Replay with the same world files, version" in told
+    assert "seed (7)" in told
     assert playback.missed == 1
 
 
