@@ -16,6 +16,7 @@ from engine.records.models import Call
 from engine.records.world import World
 
 _OTHER_FILE: Final = "Choose another file for the tape."
+_LONGEST_NAME: Final = 200
 _SAMPLE: Final = "a" * 4 * SCALE_STEPS
 """So long that its count tells the scale of a model to the last step."""
 _SAMPLE_TOKENS: Final = estimate_tokens(_SAMPLE)
@@ -59,7 +60,7 @@ class Recorder:
             self._check(self._found.title, self._found.last_round, world)
             self._file.truncate(self._found.size)  # a last line that was not written to its end
         meter.listen(_metered)
-        self.append(Title(program=program(), world=world.slug, name=world.name, seed=world.seed, round=world.round))
+        self.append(Title(program=program(), world=world.slug, name=world.name[:_LONGEST_NAME], seed=world.seed, round=world.round))
 
     def _check(self, title: Title, last_round: int, world: World) -> None:
         if (title.world, title.seed) != (world.slug, world.seed):
@@ -90,10 +91,14 @@ class Recorder:
             self._file.write(written(line))
             self._file.flush()
         except OSError as error:
-            self.fault = f"The tape {self.path} cannot be written: {error.strerror}. Nothing is recorded from here on."
-            self.tell(self.fault)
-            return
-        self.lines += 1
+            self.end(f"The tape {self.path} cannot be written: {error.strerror}.")
+        else:
+            self.lines += 1
+
+    def end(self, why: str) -> None:
+        """Record nothing any more, for a reason that is told."""
+        self.fault = f"{why} Nothing is recorded from here on."
+        self.tell(self.fault)
 
     def close(self) -> None:
         """Give the file back; one that nothing was recorded on is taken away. Safe to call twice."""

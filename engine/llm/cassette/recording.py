@@ -14,6 +14,7 @@ from engine.llm.cassette.recorder import METERED, Recorder, scale_of
 from engine.llm.hashing import Hash768
 from engine.llm.observed import Wrapped
 from engine.llm.protocol import Completion, Embedder, Heard, LanguageModel, ModelRequest
+from engine.records.clean import one_line
 from engine.records.models import Call
 from engine.records.prompts import Task
 
@@ -87,13 +88,15 @@ class Recording(Wrapped):
         finally:
             METERED.reset(token)
             if reply is not None or failure is not None:
-                asked = Asked.of(request)
-                self._recorder.append(
-                    CallLine(
-                        key=asked.key, after=after, asked=asked, heard=tuple(pieces) if heard is not None else None, reply=reply,
-                        failure=failure, calls=tuple(calls), seconds=self._clock() - began,
+                asked, said = Asked.of(request), tuple(pieces) if heard is not None else None
+                try:
+                    line = CallLine(
+                        key=asked.key, after=after, asked=asked, heard=said, reply=reply, failure=failure, calls=tuple(calls),
+                        seconds=self._clock() - began,
                     )
-                )
+                    self._recorder.append(line)
+                except ValueError as error:  # tokens or money beyond reason, or half a character
+                    self._recorder.end(f"A call of {self.name} cannot be recorded: {one_line(str(error))[:200]}.")
 
 
 class RecordedEmbedder:

@@ -476,6 +476,21 @@ async def test_a_full_disk_ends_the_recording_and_not_the_game(studio: Studio) -
     assert (await studio.replaying()[0].complete(asking("0"))).text == "a" * 3000
 
 
+@pytest.mark.parametrize("more", [{"text": "half a \ud83c"}, {"cost": -1.0}, {"cost": float("nan")}])
+async def test_what_no_tape_can_hold_ends_the_recording_and_not_the_game(studio: Studio, more: dict[str, object]) -> None:
+    told: list[str] = []
+    recording, recorder = studio.recording(Told(([], says("a")), ([], says("b").model_copy(update=more)), ([], says("c"))))
+    recorder.tell = told.append
+    for text in "one", "two", "three":
+        assert isinstance((await heard_of(recording, asking(text)))[1], Completion)
+    recorder.close()
+    assert told == [recorder.fault]
+    assert "A call of told cannot be recorded" in recorder.fault
+    replay, playback, _ = studio.replaying()
+    assert (await replay.complete(asking("one"))).text == "a"
+    assert playback.unused == 0
+
+
 async def test_each_call_is_on_the_tape_before_its_reply_is_used(studio: Studio) -> None:
     recording, recorder = studio.recording(Told(([], says("a")), ([], says("b"))))
     await recording.complete(asking())
