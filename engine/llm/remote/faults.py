@@ -31,11 +31,13 @@ _WAIT: Final = re.compile(
 _HOUR: Final = 3600.0
 _DAY: Final = 86_400.0
 _MID_STREAM: Final = "MidStreamFallbackError"
-_UNTOLD_END: Final = "Stream ended before a finish_reason"
+_LITELLMS_OWN: Final = re.compile(r"Stream ended before a finish_reason|raised a streaming error")
+"""Words that say nothing to people."""
 _NO_KEY: Final = re.compile(r"missing (credentials|\w+ api key)|unable to locate credentials|no api base", re.IGNORECASE)
 _POLICY: Final = re.compile(r"content.?policy|safety system|content.?filter", re.IGNORECASE)
 _NO_PROVIDER: Final = "LLM Provider NOT provided"
 _PREFIX: Final = re.compile(r"^(?:[\w. ]*(?:Error|Exception|Exceeded\w*)\b\s*[:-]\s*)+(?:Error code: \d+ - )?")
+_REPEATED: Final = re.compile(r"Traceback \(most recent call last\)|\s*Original exception: ")
 _SECRET: Final = re.compile(r"\b(?:sk|pk|gsk|xai|hf|AIza)[-_\w*]{8,}")
 _SHORTEST_SECRET: Final = 8
 _SECRET_NAMES: Final = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
@@ -91,7 +93,7 @@ def explained(error: Exception, origin: Origin) -> ProviderError:
     chain = list(_chain(error))
     trouble = _trouble(chain)
     what, advice = _advice(error, trouble, origin)
-    untold = trouble == "unreachable" or _NO_PROVIDER in str(error) or _UNTOLD_END in str(error)
+    untold = trouble == "unreachable" or _NO_PROVIDER in str(error) or _LITELLMS_OWN.search(str(error))
     said = "" if untold else _words(error, origin)
     text = what.format(model=origin.model, server=_server(origin))
     text = text[0].upper() + text[1:] if what.startswith("{server}") else text
@@ -169,7 +171,7 @@ def _trouble(chain: list[BaseException]) -> Trouble:
 
 def _words(error: Exception, origin: Origin) -> str:
     """The provider's own words: one line without litellm's names of errors, tracebacks, wrappings and keys; ends in a full stop."""
-    text = str(error).split("Traceback (most recent call last)", 1)[0]
+    text = _REPEATED.split(str(error), maxsplit=1)[0]
     return _readable(_unwrapped(_PREFIX.sub("", one_line(text))), origin)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from engine.llm.protocol import Heard
 from engine.llm.remote.faults import Origin, broken_off, timed_out
@@ -79,7 +79,7 @@ async def streamed(open_: Callable[[], Awaitable[object]], say: Heard, prose: bo
     clock = asyncio.get_running_loop().time
     try:
         async with asyncio.timeout(silence) as watch:
-            stream: Stream = await open_()  # type: ignore[assignment]
+            stream = cast(Stream, await open_())
             try:
                 async for part in stream:
                     watch.reschedule(clock() + silence)

@@ -1,5 +1,6 @@
 """Trouble with models behind litellm, told by kind and with what to do next; keys stay where they belong."""
 
+import json
 import os
 import socket
 import subprocess
@@ -82,6 +83,30 @@ async def test_trouble_is_told_by_kind_after_one_attempt(
     assert not [word for word in ("sk-wrong", "litellm", "Traceback", "{", "Exception") if word in str(error)]
     assert len(server.requests) == 1, "one attempt, no hidden ones"
     assert capfd.readouterr() == ("", ""), "nothing is written over the screen"
+
+
+def in_the_stream(message: str, code: int, before: str = "") -> Behaviour:
+    """An error told within a stream that has begun, as servers do when it is too late for a status."""
+    choice = {"index": 0, "delta": {"content": before}}
+    chunk: dict[str, object] = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": [choice]}
+    told = [chunk] * bool(before) + [{"error": {"message": message, "code": code}}]
+    return Behaviour(raw=b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in told), content_type="text/event-stream")
+
+
+@pytest.mark.parametrize("route", ["openai/fake", "hosted_vllm/fake", "lm_studio/fake", "openrouter/fake", "mistral/fake", "groq/fake"])
+@pytest.mark.parametrize(("behaviour", "trouble", "said"), [
+    (in_the_stream("slot unavailable", 500, "I push the door"), "broken_off", "in the middle of its reply: "),
+    (in_the_stream("Loading model", 503), "broken_off", "Loading model"),
+    (in_the_stream("request (9000 tokens) exceeds the available context size (4096 tokens)", 400), "too_long", "4096 tokens"),
+    (in_the_stream("Rate limit reached", 429, "I push"), "rate_limited", "Rate limit reached"),
+])
+async def test_trouble_told_within_a_stream(server: FakeServer, route: str, behaviour: Behaviour, trouble: Trouble, said: str) -> None:
+    server.behave(behaviour)
+    with pytest.raises(ProviderError) as caught:
+        await remote(server, route).complete(request())
+    assert caught.value.trouble == trouble
+    assert said in str(caught.value)
+    assert not [word for word in ("litellm", "Traceback", "Exception", "exception") if word in str(caught.value)]
 
 
 @pytest.mark.parametrize("route", [*ROUTES, "llamafile/fake"])
