@@ -7,9 +7,10 @@ from engine.memory.handoff.quotes import verbatim
 from engine.memory.handoff.spans import said_in, said_in_memories
 from engine.memory.wording import sentences
 from engine.mind.handles import Handles
+from engine.prompts.halves import REASONS, group_handle, most_groups
 from engine.records.limits import Choices, Closed, closed
 from engine.records.memory import BufferEntry, LedgerEntry
-from engine.records.wire import CompressReply, HandoffReply
+from engine.records.wire import ChooseReply, CompressReply, HandoffReply, TellReply
 
 _LONGEST: Final = 300
 """Characters of a quote. Of longer speech its sentences can be quoted."""
@@ -26,6 +27,26 @@ def handoff_reply(
     """The reply to a handoff in `tokens`."""
     choices = entry_choices(candidates, handles)
     return closed(HandoffReply, choices, count_tokens, tokens, items="chunks", most=len(candidates))
+
+
+def choose_reply(
+    candidates: Sequence[BufferEntry], handles: Handles, count_tokens: Callable[[str], int], tokens: int
+) -> Closed[ChooseReply]:
+    """The reply to the first half of a split handoff in `tokens`."""
+    choices: Choices = {"reason": REASONS, "sourceEntryIds": tuple(handles.entry(entry.id) for entry in candidates)}
+    return closed(ChooseReply, choices, count_tokens, tokens, items="groups", most=most_groups(len(candidates)))
+
+
+def tell_reply(
+    groups: Sequence[Sequence[BufferEntry]], people: Iterable[str], count_tokens: Callable[[str], int], tokens: int
+) -> Closed[TellReply]:
+    """The reply to the second half in `tokens`, or in a few more: each group has to be told. `people` are the handles in its prompt."""
+    choices: Choices = {
+        "group": tuple(group_handle(number) for number in range(1, len(groups) + 1)),
+        "involvedEntityIds": tuple(people),
+        "quotes": quotable(said_in([entry for group in groups for entry in group]).speeches),
+    }
+    return closed(TellReply, choices, count_tokens, tokens, limits={"told": {"maxItems": len(groups)}})
 
 
 def compress_reply(

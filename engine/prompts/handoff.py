@@ -28,7 +28,7 @@ def build(
 ) -> tuple[Prompt, Handles]:
     """The call that judges `candidates`, which are in order of time, and the handles its reply will use. Pure."""
     def judged(handles: Handles, told: Mapping[EntityId, str]) -> Section:
-        lines = (f"{handles.entry(entry.id)} {_line(world, owner, entry, now, told)}" for entry in candidates)
+        lines = (f"{handles.entry(entry.id)} {line_of(world, owner, entry, now, told)}" for entry in candidates)
         return Section(key="entries", title="Entries", sources=tuple(entry.id for entry in candidates), text="\n".join(lines))
 
     window = Window(context_window, count_tokens, reply_tokens(candidates))
@@ -45,8 +45,8 @@ def people_of(owner: EntityId, candidates: Sequence[BufferEntry]) -> list[Entity
     return list(dict.fromkeys([owner, *(entity for entry in candidates for entity in mentioned(entry))]))
 
 
-def _line(world: World, owner: EntityId, entry: BufferEntry, now: datetime, told: Mapping[EntityId, str]) -> str:
-    """`[said] a few hours ago, in the taproom: P2 spoke to P1: "Have you a room?"`"""
+def line_of(world: World, owner: EntityId, entry: BufferEntry, now: datetime, told: Mapping[EntityId, str]) -> str:
+    """A moment as every half of a handoff shows it: `[said] a few hours ago, in the taproom: P2 spoke to P1: "Have you a room?"`"""
     mark = entry.mode if entry.pinned == "none" else f"{entry.mode}, pinned"
     place = world.places.get(entry.intent.place or entry.location_id or "")
     moment = naturalize_time(now, entry.timestamp) + (f", {where(place)}" if place else "")

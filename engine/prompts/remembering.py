@@ -23,14 +23,14 @@ class Window(NamedTuple):
 
 def call(
     world: World, owner: EntityId, template: Kind, people: Sequence[EntityId], alone: str, window: Window,
-    judged: Callable[[Handles, Mapping[EntityId, str]], Section],
+    judged: Callable[[Handles, Mapping[EntityId, str]], Section], given: Handles | None = None,
 ) -> tuple[Prompt, Handles]:
     """A whole prompt of task `handoff` by a template, and the handles its reply will use. Pure.
 
     `people` begin with the owner; the others are named as it calls them, or `alone` says that there are none. `judged` makes the
-    section that the call is about, from the handles and each person's.
+    section that the call is about, from the handles and each person's. `given` are the handles of a call that this one goes on with.
     """
-    form, handles = load(template, world), Handles()
+    form, handles = load(template, world), given if given is not None else Handles()
     names = names_for(world, owner, [entity for entity in people if entity != owner])
     told = {entity: handles.of(entity) for entity in people}
     sections = [

@@ -7,7 +7,7 @@ from typing import Final
 from engine.records.templates import Kind, Template, parts_of
 from engine.records.world import World
 
-_CURRENT: Final[dict[Kind, int]] = {"actor": 1, "decode": 1, "referee": 1, "handoff": 1, "compress": 1}
+_CURRENT: Final[dict[Kind, int]] = {"actor": 1, "decode": 1, "referee": 1, "handoff": 1, "choose": 1, "tell": 1, "compress": 1}
 
 
 def load(kind: Kind, world: World) -> Template:

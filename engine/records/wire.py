@@ -30,10 +30,17 @@ def _line(most: int, least: int = 0) -> dict[str, Any]:
     return bounded(minLength=least, maxLength=most)
 
 
-class WireReply(BaseModel):
-    """Base of replies: what a model adds beyond the shape is dropped, what it leaves out is an error."""
+def _all_of_it(schema: dict[str, Any]) -> None:
+    schema["required"] = list(schema.get("properties", {}))
 
-    model_config = ConfigDict(extra="ignore", use_attribute_docstrings=True)
+
+class WireReply(BaseModel):
+    """Base of replies: what a model adds beyond the shape is dropped, what it leaves out is an error if there is no default.
+
+    A model is asked for all fields, also for those with a default: where it may leave some out it leaves out too many.
+    """
+
+    model_config = ConfigDict(extra="ignore", use_attribute_docstrings=True, json_schema_extra=_all_of_it)
 
 
 class WireIntent(WireReply):
@@ -99,8 +106,8 @@ class HandoffReply(WireReply):
 class Choice(WireReply):
     """Moments that a small model keeps together: the first half of a `HandoffChunk`."""
 
-    reason: str = Field(default="", json_schema_extra=_line(80))
-    """Why they matter, in a few words."""
+    reason: str = Field(default="", json_schema_extra=_line(10))
+    """What makes them matter, in one word."""
     sourceEntryIds: list[str] = Field(json_schema_extra=_handles(_MOST_SOURCES, 1))  # noqa: N815
     importance: int = Field(json_schema_extra=bounded(minimum=1, maximum=10))
     retainInBuffer: bool = False  # noqa: N815

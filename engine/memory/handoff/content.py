@@ -46,6 +46,8 @@ _REFUSAL = re.compile(
 )
 _ENTRY_LIST = re.compile(r"\s*[(\[]\s*M\d+(?:(?:\s|,|;|and|to|-|\u2013)+M\d+)*\s*[)\]]")
 _ENTRY = re.compile(r"(?<!\w)M\d+(?!\w)")
+_OUTCOME = re.compile(r"\s*\(Outcome: [^()]*\)")
+"""How a prompt marks what came of a deed."""
 _PERSON = re.compile(r"(?<!\w)\[?P\d+\]?(?!\w)")
 _ROW_ID = re.compile(r"(?<!\w)(?:buf|led|run|prop)-\d+(?!\w)", re.IGNORECASE)
 
@@ -83,7 +85,7 @@ def checked(raw: str, ground: Ground, said: Said) -> Account:
     No id and no name that the owner has not heard stays in it. In quotation marks only `said` stays: what nobody said loses its
     marks, or is left out where it cannot be told. Speech is verbatim and has no tokens.
     """
-    text = _ENTRY_LIST.sub("", one_line(raw))
+    text = _OUTCOME.sub("", _ENTRY_LIST.sub("", one_line(raw)))
     fault = _unfit(text, ground.template)
     if fault:
         return Account("", fault)

@@ -7,31 +7,25 @@ from dataclasses import dataclass
 from engine.errors import BadOutputError, CapReachedError, HandoffError, OthermindsError, SaveError
 from engine.events import ChunkDecided, HandoffStarted, Listener
 from engine.llm.fitting import fitted, shorter
-from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
+from engine.llm.protocol import Embedder, LanguageModel
 from engine.llm.router import Router
-from engine.llm.structured import ask
-from engine.memory.closing import handoff_reply
 from engine.memory.embedding import TextVectors
+from engine.memory.handoff.asking import selected
 from engine.memory.handoff.finding import Found, Newcomer, find, newcomers
 from engine.memory.handoff.merging import merged
-from engine.memory.handoff.selection import Brief, Selection, select
-from engine.memory.handoff.slicing import Slice, first_slice
+from engine.memory.handoff.selection import Selection
+from engine.memory.handoff.slicing import first_slice
 from engine.memory.handoff.trigger import check_handoff_trigger
 from engine.memory.handoff.updating import let_go, with_updates
 from engine.memory.handoff.watermark import is_new, partition
 from engine.memory.text import plain
-from engine.mind.aliases import own_words, vocabulary
 from engine.mind.voice import events_section
-from engine.prompts.handoff import people_of
 from engine.records.base import BufferId, EntityId
 from engine.records.clean import clean
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, Partition, Proposal, TriggerReport
 from engine.records.policies import HandoffPolicy
 from engine.records.world import World
 from engine.storage.store import Store
-
-_STRIDE = 1_000_003
-"""From the seed of one attempt to that of the next: odd, and larger than the seeds that people choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,19 +217,11 @@ class Proposer:
     async def _ask_of(
         self, model: LanguageModel, world: World, attempt: Attempt, candidates: Sequence[BufferEntry], number: int
     ) -> Selection:
-        """One call over the oldest candidates that the model takes."""
+        """The oldest candidates that the model takes, judged by it."""
         attempt.model = model.name
         piece = first_slice(world, attempt.owner, candidates, model)
         attempt.candidates, attempt.whole = piece.candidates, piece.whole
-        attempt.prompt, attempt.template = piece.prompt.text, piece.prompt.template
-        closed = handoff_reply(piece.candidates, piece.handles, model.count_tokens, piece.prompt.report.reserved)
-        request = ModelRequest(
-            task="handoff", entity=attempt.owner, round=world.round, seed=world.seed + _STRIDE * number, attempt=number,
-            template=piece.prompt.template, messages=piece.prompt.messages, choices=closed.choices, max_tokens=closed.max_tokens,
-        )
-        reply, completion = await ask(model, request, closed.shape)
-        attempt.reply, attempt.model = clean(completion.text), completion.model
-        selection = select(reply, brief_of(world, piece))
+        selection = await selected(world, piece, model, attempt, number)
         attempt.notes = selection.notes
         return selection
 
@@ -268,14 +254,3 @@ class Proposer:
         pinned = sum(len(chunk.source_ids) for chunk in beside if chunk.retain)
         settled, notes = let_go(merge.chunks, self._policy.max_entries - pinned)
         return settled, [*merge.notes, *notes]
-
-
-def brief_of(world: World, piece: Slice) -> Brief:
-    """What a reply to this prompt may speak of."""
-    owner = piece.prompt.entity
-    people = people_of(owner, piece.candidates)
-    names = own_words(world, owner) | vocabulary(world, owner, {*people, *world.entities[owner].aliases})
-    return Brief(
-        owner=owner, candidates=piece.candidates, handles=piece.handles, names=names, known=frozenset(people),
-        world=world, template=piece.prompt.messages[0].content, heard=piece.prompt.messages[-1].content,
-    )

@@ -89,6 +89,12 @@ def select(reply: HandoffReply, brief: Brief) -> Selection:
     return Selection(tuple(chunks), frozenset(rejected - used), tuple(notes))
 
 
+def source_of(handle: str, handles: Handles) -> str | None:
+    """The id behind a cited handle: `M2`, or `2` alone."""
+    bare = handle.strip()
+    return handles.id(f"M{bare}" if bare.isdecimal() else bare)
+
+
 def joined(first: str, second: str) -> str:
     """Two accounts as one; what one of them already says is not said twice."""
     a, b = first.strip(), second.strip()
@@ -124,8 +130,7 @@ def _sources(chunk: HandoffChunk, brief: Brief, number: int, notes: list[str]) -
     cited: set[BufferId] = set()
     candidates = {entry.id for entry in brief.candidates}
     for handle in chunk.sourceEntryIds:
-        bare = handle.strip()
-        found = brief.handles.id(f"M{bare}" if bare.isdecimal() else bare)
+        found = source_of(handle, brief.handles)
         if found is not None and found in candidates:
             cited.add(found)
         else:
