@@ -54,7 +54,7 @@ class _Opened:
         return EndpointView(
             name=name, model=model.name, api_base=self.settings.api_base, context_window=model.context_window,
             window_from=self.remote.window_from, structured=self.remote.structured, small=model.small,
-            temperature=self.settings.temperature, timeout=self.settings.timeout, concurrency=self.gate.limit,
+            temperature=self.settings.temperature, timeout=self.remote.timeout, concurrency=self.gate.limit,
             input_price=price.prompt if price else None, output_price=price.reply if price else None, key=key, key_names=key_names,
             note=note,
         )

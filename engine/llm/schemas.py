@@ -31,7 +31,8 @@ _FORM: Final = "Reply with one JSON object of this form and nothing else:"
 def closed_schema(shape: type[BaseModel], choices: Choices) -> Schema:
     """For an engine that enforces a grammar: enums from the choices, bounds on lengths and numbers, nothing beside.
 
-    A list without choices is empty, a text without any is blank. A field that may be left out may be so here too.
+    A list without choices is empty, a text without any is blank. Every field is required: what may be left out, such as a reason, a small
+    model leaves out.
     """
     return _closed(_inlined(shape), choices, "", None)
 
@@ -92,7 +93,7 @@ def _closed(schema: Schema, choices: Choices, name: str, default: object) -> Sch
         fields = schema["properties"].items()
         return {
             "type": "object", "properties": {key: _closed(field, choices, key, field.get("default")) for key, field in fields},
-            "required": schema.get("required", []), "additionalProperties": False,
+            "required": list(schema["properties"]), "additionalProperties": False,
         }
     if schema.get("type") == "array":
         return _closed_list(schema, choices, name, limits)

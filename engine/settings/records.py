@@ -104,8 +104,8 @@ class EndpointSettings(Part):
     structured: Structured | None = None
     """How it is made to reply with JSON. None goes by the provider."""
     temperature: float | None = Field(default=None, strict=True, ge=0, le=2)
-    timeout: float = Field(default=60.0, strict=True, gt=0, le=3600)
-    """Seconds that it may be silent."""
+    timeout: float | None = Field(default=None, strict=True, gt=0, le=3600)
+    """Seconds that it may be silent. None means 60, and 300 for a server on one's own machine, which may take long to read a prompt."""
     input_price: float | None = Field(default=None, strict=True, ge=0, le=1_000_000)
     """US dollars per million tokens of prompts, where the price list is silent or wrong. Goes with `output_price`."""
     output_price: float | None = Field(default=None, strict=True, ge=0, le=1_000_000)

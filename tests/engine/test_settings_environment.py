@@ -105,7 +105,7 @@ def test_everything_is_told_where_it_comes_from(path: Path) -> None:
         "endpoint.home.model": "settings", "endpoint.home.api_base": "settings", "endpoint.home.small": "settings",
         "caps.run_tokens": "environment", "caps.day_tokens": "settings",
     }
-    assert found["endpoint.home.timeout"] == "default"
+    assert found["models.hints"] == "default"
     assert found["models.actor.temperature"] == "default"
     assert "models.referee" not in found
     odd = Settings.model_validate({"endpoint": {"openai/gpt-4.1": {"small": True}}})

@@ -58,7 +58,6 @@ def test_settings_are_set_shown_and_taken_out(config: Shell) -> None:
     assert told["decode"] == ["home", "the file"]
     assert told["models.decode.temperature"] == ["0.0", "the file"]
     assert told["caps.run_tokens"] == ["200000", "the file"]
-    assert told["endpoint.home.timeout"] == ["60.0", "built in"]
     config("set", "models.decode", "openai/a,home")
     assert 'decode = { model = "openai/a", temperature = 0.0, fallbacks = ["home"] }' in config.path.read_text(), "the temperature stays"
     assert "models.decode is no longer set" in config("unset", "models.decode")

@@ -26,6 +26,8 @@ KeyState = Literal["none needed", "set", "missing", "unknown"]
 
 _THINKING: Final = 4096
 """Tokens for thoughts, where nothing else is set."""
+_SILENCE, _SLOW = 60.0, 300.0
+"""Seconds that a model may be silent: elsewhere, and on one's own machine, where a processor alone reads a long prompt for minutes."""
 _OVERALL: Final = 10
 """A reply may take so many times as long as the model may be silent."""
 _ASKING: Final = 6.0
@@ -94,6 +96,13 @@ class RemoteModel:
             return Price(self.endpoint.input_price or 0.0, self.endpoint.output_price or 0.0)
         return _FREE if self._near else self._known.listed.price
 
+    @property
+    def timeout(self) -> float:
+        """Seconds that it may be silent, where a request does not say."""
+        if self.endpoint.timeout is not None:
+            return self.endpoint.timeout
+        return _SLOW if self._address is not None and is_near(self._address) else _SILENCE
+
     def cost_of(self, usage: Usage) -> float | None:
         """US dollars for tokens at `price`."""
         price = self.price
@@ -161,7 +170,7 @@ class RemoteModel:
     async def _asked_once(self, request: ModelRequest, way: Structured, heard: Heard | None) -> Completion:
         sent = sent_for(request, way, self._address is not None)
         ear = _Ear(heard)
-        silence = request.timeout or self.endpoint.timeout
+        silence = request.timeout or self.timeout
         prose = request.response is None
         stream = prose or self._address is not None  # a server of one's own goes on with what nobody waits for unless it streams
         temperature = request.temperature if request.temperature is not None else self.endpoint.temperature
