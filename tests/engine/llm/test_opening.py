@@ -102,7 +102,7 @@ def test_what_is_routed_can_be_looked_at() -> None:
     assert [views[task].set_by for task in ("actor", "handoff", "decode")] == ["environment", "settings", "default"]
     quick, built_in = views["handoff"].endpoints
     assert (quick.model, quick.api_base, quick.temperature, quick.timeout, quick.concurrency) == (
-        "openai/fast", "http://127.0.0.1:8080/v1", 0.5, 60.0, 1,
+        "openai/fast", "http://127.0.0.1:8080/v1", 0.5, 300.0, 1,
     )  # fmt: skip
     assert (built_in.context_window, built_in.window_from, built_in.input_price, built_in.key) == (8192, "built in", 0.0, "none needed")
     assert [endpoint.name for endpoint in play.models.endpoint_views()] == ["storyteller", "quick", "spare"]
