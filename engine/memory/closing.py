@@ -8,7 +8,7 @@ from engine.memory.handoff.spans import said_in, said_in_memories
 from engine.memory.wording import sentences
 from engine.mind.handles import Handles
 from engine.prompts.halves import REASONS, group_handle, most_groups
-from engine.records.limits import Choices, Closed, closed
+from engine.records.limits import Bounds, Choices, Closed, closed
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.wire import ChooseReply, CompressReply, HandoffReply, TellReply
 
@@ -19,6 +19,8 @@ _LONGEST_OLD: Final = 200
 _ALL: Final = 6_000
 """Characters of all quotes to choose from."""
 _MOST: Final = 40
+_TOLD, _HANDLE = 280, 5
+"""Characters that a small model tells of a group, and of the handle that it begins with."""
 
 
 def handoff_reply(
@@ -40,13 +42,22 @@ def choose_reply(
 def tell_reply(
     groups: Sequence[Sequence[BufferEntry]], people: Iterable[str], count_tokens: Callable[[str], int], tokens: int
 ) -> Closed[TellReply]:
-    """The reply to the second half in `tokens`, or in a few more: each group has to be told. `people` are the handles in its prompt."""
+    """The reply to the second half in `tokens`, or in a few more: each group has to be told. `people` are the handles in its prompt.
+
+    An account begins with one of them, so that a small model does not begin with somebody's own words, and has no
+    colon, after which it would go on with them.
+    """
+    handles = tuple(people)
     choices: Choices = {
         "group": tuple(group_handle(number) for number in range(1, len(groups) + 1)),
-        "involvedEntityIds": tuple(people),
+        "involvedEntityIds": handles,
         "quotes": quotable(said_in([entry for group in groups for entry in group]).speeches),
     }
-    return closed(TellReply, choices, count_tokens, tokens, limits={"told": {"maxItems": len(groups)}})
+    begun = rf'^({"|".join(handles)}) [^":\\\n]{{8,{_TOLD}}}$'
+    limits: dict[str, Bounds] = {
+        "told": {"minItems": len(groups), "maxItems": len(groups)}, "content": {"pattern": begun, "maxLength": _TOLD + _HANDLE},
+    }  # fmt: skip
+    return closed(TellReply, choices, count_tokens, tokens, limits=limits)
 
 
 def compress_reply(

@@ -1,13 +1,13 @@
 """A handoff in two calls, for small models: first which moments are kept and belong together, then what each group of them tells."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 from engine.llm.tokens import estimate_tokens
 from engine.mind.handles import Handles
 from engine.prompts.handoff import line_of, people_of
-from engine.prompts.remembering import Window, call
+from engine.prompts.remembering import Told, Window, call
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry
 from engine.records.prompts import Prompt, Section
@@ -28,9 +28,9 @@ def choose_prompt(
     count_tokens: Callable[[str], int] = estimate_tokens, context_window: int = 0,
 ) -> tuple[Prompt, Handles]:  # fmt: skip
     """The first call, and the handles of both. Pure."""
-    def judged(handles: Handles, told: Mapping[EntityId, str]) -> Section:
+    def judged(handles: Handles, told: Told) -> list[Section]:
         lines = (f"{handles.entry(entry.id)} {line_of(world, owner, entry, now, told)}" for entry in candidates)
-        return Section(key="entries", title="Moments", sources=tuple(entry.id for entry in candidates), text="\n".join(lines))
+        return [Section(key="entries", title="Moments", sources=tuple(entry.id for entry in candidates), text="\n".join(lines))]
 
     window = Window(context_window, count_tokens, _FORM + _CHOSEN * most_groups(len(candidates)))
     return call(world, owner, "choose", people_of(owner, candidates), _ALONE, window, judged)
@@ -43,15 +43,15 @@ def tell_prompt(
     """The second call, about the groups that the first one chose, with its handles. Group 1 is `G1`. Pure."""
     entries = [entry for group in groups for entry in group]
 
-    def judged(handles: Handles, told: Mapping[EntityId, str]) -> Section:
+    def judged(handles: Handles, told: Told) -> list[Section]:
         blocks = (
             "\n".join([group_handle(number), *(f"  {line_of(world, owner, entry, now, told)}" for entry in group)])
             for number, group in enumerate(groups, 1)
         )
-        return Section(key="entries", title="Groups", sources=tuple(entry.id for entry in entries), text="\n".join(blocks))
+        return [Section(key="entries", title="Groups", sources=tuple(entry.id for entry in entries), text="\n".join(blocks))]
 
     window = Window(context_window, count_tokens, _FORM + _TOLD * len(groups))
-    return call(world, owner, "tell", people_of(owner, entries), _ALONE, window, judged, handles)[0]
+    return call(world, owner, "tell", people_of(owner, entries), _ALONE, window, judged, given=handles)[0]
 
 
 def most_groups(moments: int) -> int:

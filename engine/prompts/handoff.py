@@ -1,6 +1,6 @@
 """The prompt of a handoff: candidates as M-handles, people as P-handles, no id and no name the owner has not heard."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from engine.llm.tokens import estimate_tokens
@@ -8,7 +8,7 @@ from engine.mind.handles import Handles
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import mentioned, tell
 from engine.mind.whereabouts import where
-from engine.prompts.remembering import Window, call
+from engine.prompts.remembering import Told, Window, call
 from engine.records.base import EntityId
 from engine.records.memory import BufferEntry
 from engine.records.prompts import Prompt, Section
@@ -27,9 +27,9 @@ def build(
     context_window: int = 0,
 ) -> tuple[Prompt, Handles]:
     """The call that judges `candidates`, which are in order of time, and the handles its reply will use. Pure."""
-    def judged(handles: Handles, told: Mapping[EntityId, str]) -> Section:
+    def judged(handles: Handles, told: Told) -> list[Section]:
         lines = (f"{handles.entry(entry.id)} {line_of(world, owner, entry, now, told)}" for entry in candidates)
-        return Section(key="entries", title="Entries", sources=tuple(entry.id for entry in candidates), text="\n".join(lines))
+        return [Section(key="entries", title="Entries", sources=tuple(entry.id for entry in candidates), text="\n".join(lines))]
 
     window = Window(context_window, count_tokens, reply_tokens(candidates))
     return call(world, owner, "handoff", people_of(owner, candidates), "nobody else is in these moments", window, judged)
@@ -45,7 +45,7 @@ def people_of(owner: EntityId, candidates: Sequence[BufferEntry]) -> list[Entity
     return list(dict.fromkeys([owner, *(entity for entry in candidates for entity in mentioned(entry))]))
 
 
-def line_of(world: World, owner: EntityId, entry: BufferEntry, now: datetime, told: Mapping[EntityId, str]) -> str:
+def line_of(world: World, owner: EntityId, entry: BufferEntry, now: datetime, told: Told) -> str:
     """A moment as every half of a handoff shows it: `[said] a few hours ago, in the taproom: P2 spoke to P1: "Have you a room?"`"""
     mark = entry.mode if entry.pinned == "none" else f"{entry.mode}, pinned"
     place = world.places.get(entry.intent.place or entry.location_id or "")

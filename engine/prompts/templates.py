@@ -4,10 +4,11 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from engine.records.templates import Kind, Template, parts_of
+from engine.records.templates import PARTS, Kind, Template, parts_of
 from engine.records.world import World
 
-_CURRENT: Final[dict[Kind, int]] = {"actor": 1, "decode": 1, "referee": 1, "handoff": 1, "choose": 1, "tell": 1, "compress": 1}
+_CURRENT: Final[dict[Kind, int]] = dict.fromkeys(PARTS, 1)
+"""The version of each template that is in use."""
 
 
 def load(kind: Kind, world: World) -> Template:
