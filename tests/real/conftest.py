@@ -1,6 +1,6 @@
 """What tests with a real model share: one server a process, and settings that lead to it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,22 +51,26 @@ def _running(weights: Path, folders: pytest.TempPathFactory, window: int, *, loc
         pytest.skip(f"no server to test with: {error}")
 
 
-@pytest.fixture
-def settings_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Writes `settings.toml` in which the server answers all tasks, as `otherminds config` would write it; `more` are further lines."""
-
-    def write(server: LlamaServer, more: str = "", endpoint: str = "") -> Path:
-        folder = tmp_path / "config"
-        folder.mkdir(exist_ok=True)
-        path = folder / "settings.toml"
-        path.write_text(
-            f'[models]\ndefault = "small"\n{more}\n[endpoint.small]\nmodel = "openai/smollm2-135m"\napi_base = "{server.base}"\n'
-            f'key_env = "{KEY}"\nstructured = "grammar"\nsmall = true\ntemperature = 0.7\ntimeout = 600\n{endpoint}\n',
-            encoding="utf-8",
-        )
-        monkeypatch.setenv("OTHERMINDS_CONFIG", str(folder))
-        monkeypatch.setenv("OTHERMINDS_HOME", str(tmp_path / "home"))
-        monkeypatch.setenv(KEY, server.key)
-        return path
-
-    return write
+def settle(folder: Path, patch: pytest.MonkeyPatch, server: LlamaServer, *, models: str = "", endpoint: str = "") -> None:
+    """Settings in which the server answers all tasks, in place of anybody's own. `models` are further lines of `[models]`, `endpoint` of
+    the endpoint's table."""
+    (folder / "config").mkdir(exist_ok=True)
+    key = f'key_env = "{KEY}"' if server.key else ""
+    text = f"""
+[models]
+default = "small"
+{models}
+[endpoint.small]
+model = "openai/smollm2-135m"
+api_base = "{server.base}"
+structured = "grammar"
+small = true
+temperature = 0.7
+timeout = 900
+{key}
+{endpoint}
+"""
+    (folder / "config" / "settings.toml").write_text(text, encoding="utf-8")
+    patch.setenv("OTHERMINDS_CONFIG", str(folder / "config"))
+    patch.setenv("OTHERMINDS_HOME", str(folder / "home"))
+    patch.setenv(KEY, server.key or "none")
