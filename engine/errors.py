@@ -84,6 +84,10 @@ class HandoffError(OthermindsError):
     """A handoff proposal failed its checks or could not be committed. Nothing was written."""
 
 
+class ChangedError(OthermindsError):
+    """Something was changed since it was read, so what was to be made of it is not written."""
+
+
 class CommandError(OthermindsError):
     """A person asked for something that cannot be done, or not understood."""
 

@@ -1,19 +1,11 @@
 """Stored text as search sees it: without reference tokens."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.records.tokens import substitute
+from engine.records.tokens import bare
 
-_MARK = "\x00"
-_MARKED = re.compile(_MARK + "(?:['\u2019]s\\b)?")
-
-
-@lru_cache(maxsize=2048)
-def bare(text: str) -> str:
-    """The text on one line with its reference tokens, and the possessive endings they carry, taken out."""
-    return " ".join(_MARKED.sub(" ", substitute(text.replace(_MARK, " "), lambda _: _MARK)).split())
+__all__ = ["bare", "plain"]
 
 
 @lru_cache(maxsize=8192)

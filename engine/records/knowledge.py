@@ -16,8 +16,12 @@ Term = Literal["short", "long"]
 """`short` until promotion has looked at it."""
 Tier = Literal["hot", "warm", "cold", "archived"]
 Sensitivity = Literal["plain", "sensitive"]
-Cause = Literal["collapse", "promotion", "hand", "world", "lifecycle", "leaving"]
-"""What changed a row: `leaving` a faction, whose knowledge one keeps."""
+Cause = Literal["collapse", "promotion", "hand", "world", "lifecycle", "leaving", "play"]
+"""What changed a row: `leaving` a faction, whose knowledge one keeps; `play`, when a session opens by talk."""
+AuditAction = Literal[
+    "added", "merged", "updated", "retired", "promoted", "discarded", "flagged", "approved", "edited", "rejected", "widened",
+    "narrowed", "demoted", "lifted", "restored", "reversed", "deleted", "cut", "skipped", "collapsed", "kept", "opened",
+]
 
 
 class NewKnowledge(Record):
@@ -95,10 +99,7 @@ class AuditRow(Record):
     seq: int
     round: int
     timestamp: datetime
-    action: Literal[
-        "added", "merged", "updated", "retired", "promoted", "discarded", "flagged", "approved", "edited", "rejected", "widened",
-        "narrowed", "demoted", "lifted", "restored", "reversed", "deleted", "cut", "skipped", "collapsed", "kept",
-    ]
+    action: AuditAction
     cause: Cause
     owner_id: EntityId | None = None
     knowledge_id: KnowledgeId | None = None

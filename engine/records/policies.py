@@ -5,6 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from engine.records.base import Record
+from engine.records.knowledge import LifecyclePolicy, PromotionPolicy
+from engine.records.sessions import SessionPolicy
 
 
 class HandoffPolicy(Record):
@@ -75,3 +77,6 @@ class Policies(Record):
     handoff: HandoffPolicy = HandoffPolicy()
     recall: RecallPolicy = RecallPolicy()
     compression: CompressionPolicy = CompressionPolicy()
+    sessions: SessionPolicy = SessionPolicy()
+    promotion: PromotionPolicy = PromotionPolicy()
+    lifecycle: LifecyclePolicy = LifecyclePolicy()

@@ -103,6 +103,8 @@ class Session(Record):
     decisions_made: tuple[str, ...] = ()
     parts: int = Field(default=0, ge=0)
     """Partial collapses so far."""
+    asked: CollapseReason | None = None
+    """Why it is to be collapsed, once that is settled: by somebody's word, or by a trigger whose collapse is under way."""
 
 
 class ExtractedFact(Record):

@@ -1,4 +1,4 @@
-"""Vectors of ledger entries in a save, apart from the entries so that reading those stays fast."""
+"""Vectors of ledger entries and knowledge in a save, apart from the rows so that reading those stays fast."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,10 +6,11 @@ from typing import Literal, NamedTuple
 
 from engine.errors import SaveError
 from engine.records.base import EntityId, LedgerId, PlaceId
+from engine.records.knowledge import KnowledgeId
 from engine.storage.ledger import people
 from engine.storage.rows import Row, marks
 
-OwnerKind = Literal["ledger"]
+OwnerKind = Literal["ledger", "knowledge"]
 """What kind of row a vector belongs to."""
 
 _PUT = """
@@ -46,7 +47,16 @@ SELECT (SELECT count(*) FROM ledger_entries) - (SELECT count(*) FROM embeddings 
 _MODELS = "SELECT model, count(*) FROM embeddings GROUP BY model ORDER BY model"
 _DIM = "SELECT dim FROM embeddings WHERE model = ? LIMIT 1"
 _DROP_OTHERS = "DELETE FROM embeddings WHERE seq IN (SELECT seq FROM embeddings WHERE model <> ? LIMIT ?)"
-_OF_ENTRIES = "SELECT id, vector FROM embeddings WHERE owner_kind = 'ledger' AND model = ? AND id IN (%s)"
+_OF_ROWS = "SELECT id, vector FROM embeddings WHERE owner_kind = '%s' AND model = ? AND id IN (%s)"
+MISSING_KNOWLEDGE = """
+SELECT row.seq, row.id FROM knowledge AS row
+WHERE row.seq > ? AND NOT EXISTS (
+    SELECT 1 FROM embeddings AS held WHERE held.owner_kind = 'knowledge' AND held.id = row.id AND held.model = ?
+) ORDER BY row.seq LIMIT ?
+"""
+_COUNT_MISSING_KNOWLEDGE = """
+SELECT (SELECT count(*) FROM knowledge) - (SELECT count(*) FROM embeddings WHERE owner_kind = 'knowledge' AND model = ?)
+"""
 
 _BATCH = 400
 """Ids in one statement."""
@@ -70,10 +80,10 @@ class LedgerSlice(NamedTuple):
 class EmbeddingRepository:
     """Reads and writes vectors: little-endian float32, each with the id of the model that made it.
 
-    Vectors of different models are never given together. A ledger entry that is rewritten loses its vectors.
+    Vectors of different models are never given together. A row that is reworded loses its vectors.
     """
 
-    def put(self, conn: sqlite3.Connection, owner_kind: OwnerKind, key: LedgerId, model: str, dim: int, blob: bytes) -> None:
+    def put(self, conn: sqlite3.Connection, owner_kind: OwnerKind, key: str, model: str, dim: int, blob: bytes) -> None:
         """Keep the vector of a row, in place of an older one by the same model.
 
         Raises `SaveError` when the blob's length is not that of `dim` numbers.
@@ -100,12 +110,20 @@ class EmbeddingRepository:
 
     def of_entries(self, conn: sqlite3.Connection, keys: Iterable[LedgerId], model: str) -> dict[LedgerId, bytes]:
         """Vectors of some ledger entries. Those that `model` has not embedded are left out."""
-        wanted = list(dict.fromkeys(keys))
-        found: dict[LedgerId, bytes] = {}
-        for start in range(0, len(wanted), _BATCH):
-            batch = wanted[start : start + _BATCH]
-            found.update(conn.execute(_OF_ENTRIES % marks(len(batch)), [model, *batch]).fetchall())
-        return {key: found[key] for key in wanted if key in found}
+        return _of_rows(conn, "ledger", keys, model)
+
+    def of_knowledge(self, conn: sqlite3.Connection, keys: Iterable[KnowledgeId], model: str) -> dict[KnowledgeId, bytes]:
+        """Vectors of some knowledge. Rows that `model` has not embedded as they are worded now are left out."""
+        return _of_rows(conn, "knowledge", keys, model)
+
+    def missing_knowledge(self, conn: sqlite3.Connection, model: str, after: int, limit: int) -> list[tuple[int, KnowledgeId]]:
+        """Number and id of knowledge, numbered above `after`, that `model` has not embedded as it is worded now."""
+        return conn.execute(MISSING_KNOWLEDGE, (after, model, limit)).fetchall()
+
+    def count_missing_knowledge(self, conn: sqlite3.Connection, model: str) -> int:
+        """How many rows of knowledge `model` has not embedded."""
+        [(count,)] = conn.execute(_COUNT_MISSING_KNOWLEDGE, (model,)).fetchall()
+        return int(count)
 
     def missing_any(
         self, conn: sqlite3.Connection, model: str, after: int, limit: int
@@ -130,6 +148,15 @@ class EmbeddingRepository:
     def missing(self, conn: sqlite3.Connection, owner: EntityId, model: str) -> list[LedgerId]:
         """Ledger entries of an owner that `model` has not embedded as they are worded now, in order of writing."""
         return [key for (key,) in conn.execute(MISSING, (owner, model))]
+
+
+def _of_rows(conn: sqlite3.Connection, kind: OwnerKind, keys: Iterable[str], model: str) -> dict[str, bytes]:
+    wanted = list(dict.fromkeys(keys))
+    found: dict[str, bytes] = {}
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        found.update(conn.execute(_OF_ROWS % (kind, marks(len(batch))), [model, *batch]).fetchall())
+    return {key: found[key] for key in wanted if key in found}
 
 
 def _columns(rows: Iterable[Row]) -> tuple[list[LedgerId], list[bytes]]:

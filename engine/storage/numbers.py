@@ -5,7 +5,7 @@ from typing import Literal
 
 _NEXT = "UPDATE counters SET value = value + ? WHERE name = ? RETURNING value"
 
-IdKind = Literal["buf", "led", "run", "prop"]
+IdKind = Literal["buf", "led", "run", "prop", "ses", "turn", "col", "kno", "rev", "pro"]
 
 
 def next_number(conn: sqlite3.Connection, kind: IdKind) -> tuple[int, str]:
@@ -18,3 +18,8 @@ def next_numbers(conn: sqlite3.Connection, kind: IdKind, count: int) -> list[tup
     """As `next_number`, for several rows at once."""
     [(last,)] = conn.execute(_NEXT, (count, kind)).fetchall()
     return [(number, f"{kind}-{number:06d}") for number in range(last - count + 1, last + 1)]
+
+
+def number_of(key: str) -> int:
+    """The number in an id."""
+    return int(key.rpartition("-")[2])

@@ -11,11 +11,16 @@ from engine.storage.buffer import BufferRepository
 from engine.storage.database import Database
 from engine.storage.embeddings import EmbeddingRepository
 from engine.storage.handoffs import HandoffRepository
+from engine.storage.knowledge import KnowledgeRepository
+from engine.storage.knowledge_audit import AuditRepository
+from engine.storage.knowledge_history import KnowledgeHistory
 from engine.storage.ledger import LedgerRepository
 from engine.storage.ledger_archive import LedgerArchive
 from engine.storage.old_memories import OldMemories
+from engine.storage.promotions import PromotionRepository
 from engine.storage.proposals import ProposalRepository
 from engine.storage.schema import newest_version, version_of
+from engine.storage.sessions import SessionRepository
 from engine.storage.story import StoryRepository
 from engine.storage.worlds import WorldRepository
 
@@ -35,6 +40,11 @@ class Store:
     proposals: ProposalRepository = field(default_factory=ProposalRepository)
     aliases: AliasRepository = field(default_factory=AliasRepository)
     story: StoryRepository = field(default_factory=StoryRepository)
+    sessions: SessionRepository = field(default_factory=SessionRepository)
+    knowledge: KnowledgeRepository = field(default_factory=KnowledgeRepository)
+    knowledge_history: KnowledgeHistory = field(default_factory=KnowledgeHistory)
+    promotions: PromotionRepository = field(default_factory=PromotionRepository)
+    audit: AuditRepository = field(default_factory=AuditRepository)
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False) -> "Store":

@@ -1,6 +1,5 @@
 """The world in a save: places, portals, entities, policies, lore."""
 
-import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -14,7 +13,7 @@ from engine.records.hints import ModelHints
 from engine.records.memory import NewAliasChange
 from engine.records.policies import Policies
 from engine.records.templates import PARTS, Kind, Template
-from engine.records.tokens import substitute
+from engine.records.tokens import bare
 from engine.records.world import Entity, Place, Portal, World
 from engine.storage.aliases import AliasRepository
 from engine.storage.buffer import BufferRepository
@@ -69,8 +68,6 @@ _LORE = "SELECT id, text, keys_json, constant, scope, holders_json FROM lore ORD
 _TEMPLATES = TypeAdapter(dict[str, Template])
 
 R = TypeVar("R")
-
-_MARKED = re.compile("\0(?:['\u2019]s\\b)?")
 
 
 class WorldRepository:
@@ -270,5 +267,4 @@ def _lore_row(item: LoreItem) -> tuple[object, ...]:
 
 def _plain(content: str, quotes: tuple[str, ...]) -> str:
     """What the word index holds of a memory: its text and quotes without tokens and their possessive endings."""
-    bare = _MARKED.sub(" ", substitute(content, lambda _: "\0"))
-    return " ".join(" ".join((bare, *quotes)).split())
+    return " ".join(" ".join((bare(content), *quotes)).split())
