@@ -172,8 +172,8 @@ class ModelsView:
         return next((one for one in self.endpoints if (one.model, one.api_base) == (model, server.api_base)), None)
 
     def users(self, name: str) -> list[Slot]:
-        """What a model answers first."""
-        slots = [DEFAULT, *(route.task for route in self.routes)]
+        """What a model answers first; tasks without a model of their own go without saying."""
+        slots = [DEFAULT, *(route.task for route in self.routes if not self.follows(route.task))]
         return [slot for slot in slots if (chain := self.chain(slot)) and chain[0].name == name]
 
 

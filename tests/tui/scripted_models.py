@@ -126,6 +126,7 @@ class FakeModels(ModelDesk):
         return self.found
 
     async def set(self, key: str, value: object | None) -> None:
+        await asyncio.sleep(0.01)
         if self.refuse:
             raise SettingsError(self.refuse, "Correct it.")
         self.did.append(f"set {key} {value!r}")

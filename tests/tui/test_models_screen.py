@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -103,7 +104,7 @@ async def test_the_storyteller_alone_has_no_key_and_no_cost(looking: Open, seen:
         text = seen(pilot)
         assert "the storyteller speaks for everybody" in text
         assert "built in: no key, no network, no cost" in text
-        assert "No model has been called since this save was opened." in text
+        assert "No call yet." in text
         assert "$" not in text.split("The next round")[0]
 
 
@@ -508,6 +509,16 @@ async def test_home_leads_there_too_without_a_game(
         await keys(pilot, settle, "d")
         assert games.desk.did[-1] == "closed"
         assert await host.models() is games.game.models
+
+
+async def test_keys_typed_ahead_reach_what_they_are_for(looking: Open, settle: Settle, desk: Any, games: FakeGames) -> None:
+    async with looking(settings={"caps": {"run_tokens": 5_000}}) as pilot:
+        for key in ("4", "x", "q", "n"):
+            pilot.app.post_message(Key(key, None))
+        await settle(pilot)
+        assert "set caps.run_tokens None" in desk().did
+        assert at(pilot, PlayScreen)
+        assert len(games.game.steps) == 2
 
 
 async def test_settings_that_cannot_be_read_are_said_and_read_again(

@@ -220,8 +220,9 @@ silence) leave it to the model.
         self.problem.update(Content(plain(text)))
 
     def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(False)
+        """Change nothing. What is being written already is waited for."""
+        if not self._keeping:
+            self.dismiss(False)
 
 
 def _number(value: float | None) -> str:

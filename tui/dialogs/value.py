@@ -61,5 +61,6 @@ class ValueDialog(ModalScreen[bool]):
             self.dismiss(True)
 
     def action_leave(self) -> None:
-        """Change nothing."""
-        self.dismiss(False)
+        """Change nothing. What is being written already is waited for."""
+        if not self._keeping:
+            self.dismiss(False)

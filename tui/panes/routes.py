@@ -110,8 +110,9 @@ def set_by(view: ModelsView, slot: Slot) -> str:
 
 def _task_row(view: ModelsView, slot: Slot) -> Row:
     chain = view.chain(slot)
-    lines = [Content.styled(model_name(chain[0]) if chain else "nobody", ".name")]
     follows = view.follows(slot)
+    name = (plain(chain[0].name) if follows else model_name(chain[0])) if chain else "nobody"
+    lines = [Content.styled(name, ".deed" if follows else ".name")]
     if not follows and chain:
         if chain[1:]:
             lines.append(Content.styled(f"then {', '.join(plain(one.name) for one in chain[1:])}", ".deed"))

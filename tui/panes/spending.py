@@ -29,7 +29,7 @@ def meter_rows(view: ModelsView, width: int, named: Named) -> list[Row]:
     """The table of calls in a pane of so many cells, the most costly first, rounds the newest first."""
     room = width - 6
     if not view.total.calls:
-        text = "No model has been called since this save was opened."
+        text = "No call yet. Calls are counted from opening a save to closing it."
         return [Row(Content.styled(text, ".quiet"), lead=Content(" "))]
     heads = Content.styled("".join(f"{name:>{cells}}" for name, cells in _COLUMNS), ".quiet")
     rows = [Row(Content(""), tail=heads)]
@@ -124,7 +124,8 @@ def _foretold(forecast: Forecast) -> list[tuple[str, str]]:
     tokens = f"{forecast.prompt_tokens + forecast.reply_tokens:,.0f} tokens"
     asks = "price unknown" if forecast.cost is None else money(forecast.cost) if forecast.cost else "free"
     calls = f"about {count(max(round(forecast.calls), 0), 'call')}"
-    lines = [(f"{calls} · {tokens} · {asks} · {duration(forecast.seconds)}", ".deed"), (plain(forecast.basis), ".quiet")]
+    takes = [duration(forecast.seconds)] if forecast.seconds else []  # nobody knows before the first call
+    lines = [(" · ".join([calls, tokens, asks, *takes]), ".deed"), (plain(forecast.basis), ".quiet")]
     if forecast.stops is not None:
         lines.append((f"{REFUSED} It would stop at the cap on {CAPS[forecast.stops]}: enter on it raises it.", ".bad"))
     return lines

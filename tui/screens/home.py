@@ -1,6 +1,7 @@
 """Home: worlds to begin, saves to go on with, and what each is about."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -194,13 +195,18 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
         self._begin("demo" if key.startswith("save:") else key or "demo")
 
     def action_models(self) -> None:
-        """Look at models."""
-        self._look_at_models()
+        """Look at models: at once when what that needs has been imported, so that the keys that follow are for that screen."""
+        if "tui.screens.models" in sys.modules:
+            self.app.push_screen(_models_screen()(self._host))
+        elif not self._opening:
+            self._opening = True
+            self._look_at_models()
 
-    @work(group="models", exclusive=True)
+    @work(group="models")
     async def _look_at_models(self) -> None:
-        """What that needs is imported off the loop, when it is first asked for."""
+        """Import it off the loop. Nothing else is opened meanwhile."""
         screen = await asyncio.to_thread(_models_screen)
+        self._opening = False
         self.app.push_screen(screen(self._host))
 
     def action_delete(self) -> None:

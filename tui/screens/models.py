@@ -61,7 +61,8 @@ it out, and `n` in Play goes on.
             for number, (key, title) in enumerate(PANES, 1)
         ),
         Binding("escape", "stop_test", "Stop", tooltip="Stop the call that is being tried", id="models-stop"),
-        Binding("escape,q", "back", "Back", key_display="esc", tooltip="Back to where you came from", id="models-back"),
+        Binding("escape", "leave", "Back", tooltip="Back to where you came from; q too", id="models-back"),
+        Binding("q", "back", "Back", show=False),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
@@ -125,9 +126,9 @@ it out, and `n` in Play goes on.
         """Go to a pane and bring it into sight."""
         self.active = key
         pane = self.query_one(f"#{key}", RowList)
-        pane.display = True
         self.fit()
         self.set_focus(pane)
+        pane.begin()  # before the keys that follow
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Moving with tab also says where one is."""
@@ -255,8 +256,8 @@ it out, and `n` in Play goes on.
                 return self.active == "meter"
             case "again":
                 return self.active == "endpoints" or self.desk is None
-            case "stop_test":
-                return bool(self.view.testing)
+            case "stop_test" | "leave":
+                return bool(self.view.testing) is (action == "stop_test")
         return True
 
     def _unsettable(self) -> bool:
@@ -335,6 +336,13 @@ it out, and `n` in Play goes on.
         else:
             self.find_servers()
 
-    def action_back(self) -> None:
+    async def action_leave(self) -> None:
         """Back to where one came from."""
+        await self.action_back()
+
+    async def action_back(self) -> None:
+        """Back to where one came from, once what was set is written: leaving ends what a screen still does."""
+        writing = [worker for worker in self.workers if worker.node is self and worker.group == "write" and not worker.is_finished]
+        if writing:
+            await self.workers.wait_for_complete(writing)
         self.dismiss(None)

@@ -73,7 +73,10 @@ class SettingScreen(Screen[None]):
             self.view = view
         game = self.host.game
         now = (view.routes, view.caps, game.world.round if game else None)
-        if now != self._foretold and not self.host.running:
+        if self.host.running:
+            self.view = replace(self.view, forecast=None, no_forecast="It is reckoned when play rests.")
+            self._foretold = None
+        elif now != self._foretold:
             self._foretold = now
             self.foretell()
 
