@@ -44,8 +44,7 @@ def tell_reply(
 ) -> Closed[TellReply]:
     """The reply to the second half in `tokens`, or in a few more: each group has to be told. `people` are the handles in its prompt.
 
-    An account begins with one of them, so that a small model does not begin with somebody's own words, and has no
-    colon, after which it would go on with them.
+    An account begins with one of them, so that a small model does not begin with somebody's own words.
     """
     handles = tuple(people)
     choices: Choices = {
@@ -53,7 +52,7 @@ def tell_reply(
         "involvedEntityIds": handles,
         "quotes": quotable(said_in([entry for group in groups for entry in group]).speeches),
     }
-    begun = rf'^({"|".join(handles)}) [^":\\\n]{{8,{_TOLD}}}$'
+    begun = rf'^({"|".join(handles)}) [^"\\\n]{{8,{_TOLD}}}$'
     limits: dict[str, Bounds] = {
         "told": {"minItems": len(groups), "maxItems": len(groups)}, "content": {"pattern": begun, "maxLength": _TOLD + _HANDLE},
     }  # fmt: skip

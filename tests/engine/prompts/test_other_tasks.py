@@ -58,7 +58,7 @@ TURNS = [
     turn(3, "{{e:bo_1}} looked at {{e:th_key}}", "note"),
 ]
 FACTS = [
-    known(1, "{{e:bo_1}} owes {{e:ada_1}} money.", subject_id="bo_1"), known(2, "The arch is shut at night.", kind="strategy", topic_key=""),
+    known(1, "{{e:bo_1}} owes {{e:ada_1}} money.", subject_id="bo_1"), known(2, "The arch is shut.", kind="strategy", topic_key=""),
 ]  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_a_collapse_prompt_as_it_is_sent(room: World) -> None:
     assert prompt.messages[-1].content == (
         "=== WHOSE MEMORY ===\nP1: Ada Finch\n\n=== PEOPLE ===\nP2: the old porter\nP3: the brass key\n\n"
         "=== SESSION ===\nP1 dealt with P2.\n\n=== NOTES ===\nhypothesis: P2 has the key\n\n"
-        "=== KNOWN BEFORE ===\nK1 [fact, bo_money] P2 owes P1 money.\nK2 [strategy, -] The arch is shut at night.\n\n"
+        "=== KNOWN BEFORE ===\nK1 [fact, bo_money] P2 owes P1 money.\nK2 [strategy, -] The arch is shut.\n\n"
         '=== TURNS ===\nM1 [said] several minutes ago: P1: "You owe me forty crowns."\n'
         'M2 [said, pinned] several minutes ago: P2: "I pay you on Sunday, by the arch." (Note: he promised)\n'
         "M3 [note] several minutes ago: P2 looked at P3\n\n"

@@ -19,6 +19,7 @@ from engine.llm.storyteller.handoff.beats import AMBIENT, Beat, gathered
 from engine.llm.storyteller.handoff.cast import Cast, is_person
 from engine.llm.storyteller.handoff.compressing import SECTION, compressed
 from engine.llm.storyteller.handoff.deeds import deed_report
+from engine.llm.storyteller.handoff.halves import GROUPS, MOMENTS, first_half, second_half
 from engine.llm.storyteller.handoff.manner import USUAL, Manner, answer
 from engine.llm.storyteller.handoff.moments import Moment, Story, near, read_story
 from engine.llm.storyteller.handoff.pronouns import softened
@@ -40,16 +41,26 @@ _WEIGHTY = 4
 
 
 def remember(request: ModelRequest) -> str:
-    """The reply to task `handoff` as JSON, which judges moments or tells old memories as one.
+    """The reply to task `handoff` as JSON, which judges moments, does one half of that, or tells old memories as one.
 
     It depends on the prompt and on how often the same was asked before, and on nothing else.
     """
     prompt = request.messages[-1].content
-    if SECTION in split_sections(prompt):
+    sections = split_sections(prompt)
+    if SECTION in sections:
         return answer(request.attempt, lambda manner: compressed(prompt, manner))
+    if MOMENTS in sections:
+        return answer(request.attempt, lambda manner: first_half(prompt, manner, _chunks_in))
+    if GROUPS in sections:
+        return answer(request.attempt, lambda manner: second_half(prompt, manner, _chunks_in))
     story = read_story(prompt)
     reports = reported(story)
     return answer(request.attempt, lambda manner: HandoffReply(chunks=chunks_of(story, reports, manner)).model_dump_json())
+
+
+def _chunks_in(prompt: str, manner: Manner) -> list[HandoffChunk]:
+    story = read_story(prompt)
+    return chunks_of(story, reported(story), manner)
 
 
 def chunks_of(story: Story, reports: Sequence[Report], manner: Manner = USUAL) -> list[HandoffChunk]:
