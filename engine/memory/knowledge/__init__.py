@@ -1,0 +1,1 @@
+"""What somebody knows, from a collapse on: conflict, merging, promotion, scopes, lifecycle, review and history (DESIGN 10)."""
