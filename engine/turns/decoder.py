@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 
 from engine.errors import BadOutputError
-from engine.llm.protocol import ModelRequest
+from engine.llm.fitting import fitted
+from engine.llm.protocol import LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.mind.aliases import tokenize, vocabulary
 from engine.mind.handles import Handles
 from engine.mind.perception import reach
 from engine.prompts.closing import decode_reply
-from engine.prompts.judging import decode_prompt
+from engine.prompts.judging import CROWDS, decode_prompt
 from engine.records.base import EntityId
 from engine.records.clean import clean
 from engine.records.intents import Intent, IntentType, Verb
@@ -31,10 +32,16 @@ class Decoder:
         self._router = router
 
     async def decode(self, world: World, actor: EntityId, prose: str) -> list[Intent]:
-        """The intents of `prose`, in order, at least one. Raises `ModelError`."""
-        prompt, handles = decode_prompt(world, actor, prose)
+        """The intents of `prose`, in order, at least one. Raises `ModelError`, `CapReachedError`."""
         model = self._router.model("decode")
-        closed = decode_reply(handles, actor, prose, model.count_tokens, model.context_window)
+        return await fitted(model, lambda: self._decode(model, world, actor, prose))
+
+    async def _decode(self, model: LanguageModel, world: World, actor: EntityId, prose: str) -> list[Intent]:
+        for most in CROWDS:
+            prompt, handles = decode_prompt(world, actor, prose, most)
+            closed = decode_reply(handles, actor, prose, model.count_tokens, model.context_window)
+            if model.count_tokens(prompt.text) + closed.max_tokens <= model.context_window:
+                break
         request = ModelRequest(
             task="decode", entity=actor, round=world.round, seed=world.seed, template=prompt.template, messages=prompt.messages,
             choices=closed.choices, max_tokens=closed.max_tokens,

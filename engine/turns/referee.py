@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import RuleError
-from engine.llm.protocol import ModelRequest
+from engine.llm.fitting import fitted
+from engine.llm.protocol import LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
 from engine.mind.handles import Handles
 from engine.prompts.closing import referee_reply
-from engine.prompts.judging import referee_prompt
+from engine.prompts.judging import CROWDS, referee_prompt
 from engine.records.clean import clean
 from engine.records.intents import Intent, Outcome
 from engine.records.wire import WireChange
@@ -65,9 +66,15 @@ class Referee:
         return await self._ask(world, intent)
 
     async def _ask(self, world: World, intent: Intent) -> Verdict:
-        prompt, handles = referee_prompt(world, intent)
         model = self._router.model("referee")
-        closed = referee_reply(handles, model.count_tokens)
+        return await fitted(model, lambda: self._judged(model, world, intent))
+
+    async def _judged(self, model: LanguageModel, world: World, intent: Intent) -> Verdict:
+        for most in CROWDS:
+            prompt, handles = referee_prompt(world, intent, most)
+            closed = referee_reply(handles, model.count_tokens)
+            if model.count_tokens(prompt.text) + closed.max_tokens <= model.context_window:
+                break
         request = ModelRequest(
             task="referee", entity=intent.actor, round=world.round, seed=world.seed, template=prompt.template,
             messages=prompt.messages, choices=closed.choices, max_tokens=closed.max_tokens,
