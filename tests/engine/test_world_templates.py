@@ -15,6 +15,7 @@ from engine.llm.protocol import Completion, ModelRequest
 from engine.past import looking_into
 from engine.prompts.templates import built_in
 from engine.records.hints import ModelHints
+from engine.setup import Setup
 from engine.storage.diff import differences
 from engine.storage.worlds import WorldRepository
 
@@ -51,7 +52,7 @@ async def played(world: Path, save: Path, rounds: int = 6) -> Played:
     def keep(request: ModelRequest, completion: Completion) -> None:
         requests.append(request)
 
-    game = await Game.create(world, save, 7, keep)
+    game = await Game.create(world, save, 7, setup=Setup(sink=keep))
     try:
         for _ in range(rounds):
             report = await game.step()
@@ -83,7 +84,8 @@ async def test_they_are_what_runs_record(own: Played) -> None:
 
 
 async def test_a_save_keeps_them_and_what_the_world_suggests(own: Played, tmp_path: Path) -> None:
-    save = shutil.copy(own.save, tmp_path / "copy.db")
+    save = tmp_path / "copy.db"
+    shutil.copy(own.save, save)
     game = await Game.open(save)
     try:
         assert {template.name for template in game.world.templates.values()} == set(OWN)
