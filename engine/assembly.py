@@ -60,7 +60,7 @@ class Parts:
         self.actor = Actor(store, self.router, self.recall, policies)
         self.simulation = SimulationManager(
             store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit,
-            self.compression,
+            self.compression, policies.sessions,
         )
         self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, self.handoff, policies, self.emit)
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)

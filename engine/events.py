@@ -10,6 +10,7 @@ from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, L
 from engine.records.models import Call
 from engine.records.prompts import Task
 from engine.records.review import PendingProposal
+from engine.records.sessions import SessionId
 from engine.records.world import PortalState
 
 
@@ -174,6 +175,13 @@ class EntryRestored(Record):
     entry: BufferEntry
 
 
+class SessionsChanged(Record):
+    """Sessions have opened, got turns, or were changed by hand or by a collapse."""
+
+    kind: Literal["sessions_changed"] = "sessions_changed"
+    session_ids: tuple[SessionId, ...]
+
+
 class Embedding(Record):
     """How far the background job has come that embeds memories for the present embedder. `done == total` ends it."""
 
@@ -217,7 +225,8 @@ class Trouble(Record):
 EngineEvent = (
     RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | Embedding | ModelNote | Called | Paused | Trouble
+    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | Embedding | ModelNote | Called | Paused
+    | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

@@ -160,7 +160,7 @@ class Game:
         if entity is not None and not (entity in self.world.entities and self.world.entities[entity].agent):
             raise CommandError("Only somebody with a mind can be played.", "Choose one of the people.")
         self._played = entity
-        self._parts.held = frozenset({entity} if entity else ())
+        self._parts.held = self._simulation.played = frozenset({entity} if entity else ())
 
     @property
     def played(self) -> EntityId | None:

@@ -1,5 +1,6 @@
 """Sessions in a save: their state, their turns, what they came to and the events they were made of (DESIGN 9)."""
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -27,6 +28,10 @@ WHERE id = ?
 GET = f"SELECT {_COLUMNS} FROM sessions WHERE id = ?"
 OPEN_OF = f"SELECT {_COLUMNS} FROM sessions WHERE agent_id = ? AND actor_id = ? AND status IN ('open', 'collapsing')"
 OPEN_PAIRS = "SELECT actor_id, id FROM sessions WHERE agent_id = ? AND status IN ('open', 'collapsing')"
+OPEN_AMONG = """
+SELECT one.agent_id, one.actor_id, one.id FROM json_each(?) AS pair CROSS JOIN sessions AS one
+WHERE one.agent_id = pair.value ->> 0 AND one.actor_id = pair.value ->> 1 AND one.status IN ('open', 'collapsing')
+"""
 LAST_ENDED = f"""
 SELECT {_COLUMNS} FROM sessions WHERE agent_id = ? AND actor_id = ? AND status = 'collapsed' ORDER BY seq DESC LIMIT 1
 """
@@ -118,6 +123,12 @@ class SessionRepository:
     def open_with(self, conn: sqlite3.Connection, agent: EntityId) -> dict[EntityId, SessionId]:
         """Whom an agent has a session with that is open, or being collapsed, and its key."""
         return dict(conn.execute(OPEN_PAIRS, (agent,)).fetchall())
+
+    def open_among(
+        self, conn: sqlite3.Connection, pairs: Sequence[tuple[EntityId, EntityId]]
+    ) -> dict[tuple[EntityId, EntityId], SessionId]:
+        """Which of some pairs, agent and other, have a session that is open or being collapsed, and its key."""
+        return {(agent, actor): key for agent, actor, key in conn.execute(OPEN_AMONG, (json.dumps(pairs),))}
 
     def of_agent(self, conn: sqlite3.Connection, agent: EntityId, limit: int = 100) -> list[Session]:
         """The newest sessions of an agent, newest first."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from engine.events import AliasLearned, EngineEvent, EntityMoved, Happened, PortalChanged
+from engine.events import AliasLearned, EngineEvent, EntityMoved, Happened, PortalChanged, SessionsChanged
+from engine.memory.sessions.filling import Filling, Heard, fill
 from engine.mind.names import learned
 from engine.mind.perception import as_perceived, perceivers
 from engine.records.base import EntityId, PlaceId
@@ -21,6 +22,7 @@ LONGEST_TEXT = 4000
 """Characters of one utterance, thought or deed that are heard and remembered."""
 _SAME_MURMUR = timedelta(minutes=15)
 """Faint talk from one place is one event for this long."""
+_NO_SESSIONS = Filling()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +78,16 @@ def _witnesses(world: World, verdict: Verdict, origin: PlaceId | None) -> tuple[
     return tuple(found.items())
 
 
-def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) -> Written:
-    """Write a beat: the beat row, what happened, an entry for each perceiver, names learned, the world. Inside one transaction.
+def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World, filling: Filling = _NO_SESSIONS) -> Written:
+    """Write a beat: the beat row, what happened, an entry for each perceiver, names learned, turns of sessions, the world. Inside one
+    transaction.
 
     `current` is the world on disk: it may hold aliases edited by hand since the beat was planned, and they stand.
     """
     world, moved = _with_edits(beat, current), beat.before
     number = max(1, beat.before.round)  # what is done before the first round belongs to it; 0 is backstory
     events: list[EngineEvent] = []
+    perceived: list[Heard] = []
     beat_id = store.story.add_beat(conn, number, beat.actor, beat.before.now, beat.prose, beat.template)
     for happening in beat.happenings:
         verdict = happening.verdict
@@ -96,6 +100,7 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
             if grasp != "faint" or not _murmuring(store, conn, viewer, happening)
         ]
         entries = store.buffer.add_all(conn, heard)
+        perceived.append(Heard(verdict.intent, verdict.outcome, entries))
         events.append(
             Happened(
                 round=number, now=happening.at, place=happening.place, intent=verdict.intent, outcome=verdict.outcome,
@@ -111,6 +116,8 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World) ->
             elif isinstance(delta, SetPortal):
                 events.append(PortalChanged(portal=delta.portal, state=delta.state))
         moved = verdict.world
+    if filled := fill(store, conn, filling, world, perceived):
+        events.append(SessionsChanged(session_ids=filled))
     store.worlds.update(conn, current, world)
     return Written(world, tuple(events))
 

@@ -21,10 +21,12 @@ from engine.events import (
 from engine.llm.fitting import shorter
 from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
+from engine.memory.sessions.filling import Filling
 from engine.records.base import EntityId, Record
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import HandoffRun
 from engine.records.prompts import Prompt
+from engine.records.sessions import SessionPolicy
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
 from engine.turns.actor import Actor
@@ -40,6 +42,7 @@ from engine.world.rules import apply
 
 _THE_SAME_FOR_ALL: frozenset[Trouble] = frozenset({"no_key", "unknown_model", "unreachable", "rate_limited", "overloaded"})
 """Troubles of a provider that everybody who acts after would meet too: the round ends, and a person or some time is needed."""
+_DEFAULT = SessionPolicy()
 _BY_HAND = "by hand"
 """Template name of a beat that a person wrote."""
 
@@ -61,11 +64,13 @@ class SimulationManager:
 
     def __init__(
         self, store: Store, world: World, actor: Actor, decoder: Decoder, referee: Referee, handoff: HandoffEngine, emit: Listener,
-        compression: CompressionEngine | None = None,
+        compression: CompressionEngine | None = None, sessions: SessionPolicy = _DEFAULT,
     ) -> None:
         self._store, self.world, self._emit = store, world, emit
         self._actor, self._decoder, self._referee, self._handoff = actor, decoder, referee, handoff
-        self._compression, self._uses = compression, Uses(store, emit)
+        self._compression, self._uses, self._sessions = compression, Uses(store, emit), sessions
+        self.played: frozenset[EntityId] = frozenset()
+        """Who is under a person's hand: with them agents have sessions, unless the world says otherwise."""
         self._writer = asyncio.Lock()
 
     async def understand(self, actor: EntityId, text: str) -> list[Intent]:
@@ -189,7 +194,8 @@ class SimulationManager:
             if prompt is not None:
                 self._uses.note(prompt, beat.before.now)
 
-        await self._commit(lambda conn, world: write(self._store, conn, beat, world), committed)
+        filling = Filling(self._sessions, self.played)
+        await self._commit(lambda conn, world: write(self._store, conn, beat, world, filling), committed)
 
     async def _commit(
         self, run: Callable[[sqlite3.Connection, World], Written], committed: Callable[[], None] = lambda: None
