@@ -7,12 +7,13 @@ model loads: that is why it is not run inside of the tests.
 
 import os
 import sys
+from importlib import import_module
+from typing import Any
 
 
 def main() -> None:
     """Serve until standard input ends: it does when whoever started this dies, in whatever way."""
-    import xllamacpp
-
+    xllamacpp: Any = import_module("xllamacpp")  # untyped, and only here for some platforms
     model, window = sys.argv[1], int(sys.argv[2])
     params = xllamacpp.CommonParams()
     params.model.path = model

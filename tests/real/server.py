@@ -43,9 +43,15 @@ class LlamaServer:
 
     def post(self, path: str, body: Mapping[str, Any], seconds: float = 600.0) -> Any:
         """What it answers to a request that does not go through any library."""
+        return self._answer(path, json.dumps(body).encode(), seconds)
+
+    def get(self, path: str, seconds: float = 60.0) -> Any:
+        """What it tells of itself."""
+        return self._answer(path, None, seconds)
+
+    def _answer(self, path: str, body: bytes | None, seconds: float) -> Any:
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.root}{path}", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=seconds) as response:
+        with urllib.request.urlopen(urllib.request.Request(f"{self.root}{path}", body, headers), timeout=seconds) as response:
             return json.load(response)
 
     def counts(self, text: str) -> int:

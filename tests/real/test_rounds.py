@@ -109,8 +109,8 @@ def test_every_beat_was_committed_or_failed_without_trace(played: Played) -> Non
     assert [report.round for report in played.reports] == [1, 2]
     assert [report.beats + report.failed_beats for report in played.reports] == [len(MINDS)] * 2
     assert not any(report.paused for report in played.reports)
-    assert played.reports[1].beats > 0
     committed = sum(report.beats for report in played.reports)
+    assert committed > 0
     assert played.rows("SELECT count(*) FROM beats WHERE template LIKE 'actor.%'") == [(committed,)]
     assert played.rows("SELECT seq FROM beats WHERE seq NOT IN (SELECT beat FROM happenings)") == []
     assert sum(isinstance(event, BeatFailed) for event in played.events) == sum(report.failed_beats for report in played.reports)
@@ -122,9 +122,10 @@ def test_handoffs_were_asked_of_the_model_in_two_halves(played: Played) -> None:
     assert {model for _, _, model, _ in runs} == {MODEL}
     for status, error, _, reply in runs:
         assert (status == "failed") == bool(error)
-        assert reply
+        assert reply or status == "failed"
     assert sum(isinstance(event, HandoffFailed) for event in played.events) == sum(status == "failed" for status, *_ in runs)
-    assert {"choose.1", "tell.1"} & {request.template for request, _ in played.calls if request.task == "handoff"}
+    templates = {request.template.partition(".")[0] for request, _ in played.calls if request.task == "handoff"}
+    assert templates >= {"choose", "tell"}
 
 
 def test_nothing_was_lost(played: Played) -> None:
