@@ -9,7 +9,9 @@ import pytest
 from engine.errors import WorldFileError
 from engine.files.reader import check_world, read_world
 from engine.records.intents import Intent, Outcome
-from engine.records.policies import HandoffPolicy, RecallPolicy
+from engine.records.knowledge import LifecyclePolicy, PromotionPolicy
+from engine.records.policies import HandoffPolicy, Policies, RecallPolicy
+from engine.records.sessions import CollapsePolicy
 
 Write = Callable[[Mapping[str, str]], Path]
 START = datetime(1247, 3, 1, 17, 40)
@@ -206,6 +208,27 @@ def test_lore_policies_and_seed(write: Write) -> None:
     assert [(item.id, item.keys, item.constant, item.scope, item.holders) for item in world.lore] == [
         ("a", ("lamp", "light"), True, "world", ()), ("b", (), False, "faction", ("harbour",)), ("c", (), False, "entity", ("bill",)),
     ]  # fmt: skip
+
+
+def test_policies_of_sessions_and_knowledge(write: Write) -> None:
+    world = read_world(write({
+        "world.yaml": "name: T\nclock: {start: 1247-03-01T17:40}\npolicies:\n  sessions:\n    pairs: all\n"
+        "    collapse: {mode: hybrid, max_turns: 20, extract_tasks: no}\n    agents: {bob: {max_turns: 8}, bill: {require_pin: true}}\n"
+        "  promotion: {every_hours: 2.5, scope: faction, sensitive: [debt, ' the  cellar ']}\n  lifecycle: {warm: 0.4}\n",
+    }))  # fmt: skip
+    usual = CollapsePolicy(mode="hybrid", max_turns=20, extract_tasks=False)
+    sessions = world.policies.sessions
+    assert (sessions.pairs, sessions.collapse) == ("all", usual)
+    assert sessions.of("bob") == usual.model_copy(update={"max_turns": 8})
+    assert sessions.of("bill") == usual.model_copy(update={"require_pin": True})
+    assert sessions.of("anybody") == usual
+    assert world.policies.promotion == PromotionPolicy(every_hours=2.5, scope="faction", sensitive=("debt", "the cellar"))
+    assert world.policies.lifecycle == LifecyclePolicy(warm=0.4)
+
+
+def test_what_a_world_does_not_set_is_as_ever(write: Write) -> None:
+    policies = read_world(write({"world.yaml": "name: T\nclock: 1247-03-01T17:40\npolicies: {sessions: {}}\n"})).policies
+    assert policies == Policies()
 
 
 def test_texts_are_cleaned(write: Write) -> None:

@@ -41,6 +41,29 @@ MISTAKES = [
     ),
     Mistake("policy nan", W, HEAD + "policies: {recall: {alpha: ⇒nan}}\n", "policies.recall.alpha", "`nan` is not a number", ""),
     Mistake(
+        "pairs", W, HEAD + "policies: {sessions: {pairs: ⇒al}}\n", "policies.sessions.pairs", "`al` is no pairs", "did you mean `all`?",
+    ),
+    Mistake(
+        "collapse key", W, HEAD + "policies: {sessions: {collapse: {⇒max_turn: 4}}}\n",
+        "policies.sessions.collapse.max_turn", "no key `max_turn`", "`max_turns`",
+    ),
+    Mistake(
+        "collapse value", W, HEAD + "policies: {sessions: {collapse: {recurrence_threshold: ⇒1.5}}}\n",
+        "policies.sessions.collapse.recurrence_threshold", "`1.5` should be less than", "",
+    ),
+    Mistake(
+        "collapse mode", W, HEAD + "policies: {sessions: {agents: {bob: {mode: ⇒often}}}}\n",
+        "policies.sessions.agents.bob.mode", "`often` should be 'auto', 'explicit' or 'hybrid'", "",
+    ),
+    Mistake(
+        "agent with a policy", W, HEAD + "policies: {sessions: {agents: {⇒bobb: {max_turns: 4}}}}\n",
+        "policies.sessions.agents.bobb", "no entity `bobb`", "did you mean `bob`?",
+    ),
+    Mistake(
+        "sensitive words", W, HEAD + "policies: {promotion: {sensitive: ⇒{a: b}}}\n",
+        "policies.promotion.sensitive", "`sensitive` should be a list", "",
+    ),
+    Mistake(
         "exit to nowhere", P, "- {id: bar, name: b, exits: [{to: ⇒cellr, name: d}]}\n" + CELLAR,
         "places.bar.exits[1].to", "no place `cellr`", "did you mean `cellar`?",
     ),
