@@ -4,42 +4,39 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from pydantic import BaseModel, Field
 
 from engine.errors import ProviderError
 from engine.files.bundled import bundled_worlds
+from engine.files.reader import read_world
 from engine.game import Game
 from engine.llm.protocol import Heard, ModelRequest
 from engine.llm.remote.bridge import shared_bridge
 from engine.llm.remote.model import RemoteModel
 from engine.llm.schemas import closed_schema
 from engine.llm.structured import read_reply
+from engine.prompts import collapse
+from engine.prompts.closing import collapse_reply
 from engine.records.limits import bounded
 from engine.records.prompts import Message, Task
-from engine.records.wire import CollapseReply, DecodeReply, HandoffReply, RefereeReply, WireReply
+from engine.records.sessions import CollapsePolicy, Session, Turn
+from engine.records.wire import DecodeReply, HandoffReply, RefereeReply, WireReply
+from engine.records.world import World
 from engine.settings import EndpointSettings
 from engine.setup import Setup
-from tests.real.conftest import KEY
+from tests.real.conftest import KEY, WINDOW
 from tests.real.server import LlamaServer
 
-TURNS = """\
-=== PEOPLE ===
-P1: Orla Venn, who remembers
-P2: the woman in the borrowed coat
-
-=== TURNS ===
-T1 P2: Who was to light the lantern that night?
-T2 P1: Tam was. He swears that he did.
-T3 P2: Then somebody put it out. I will pay for a room until I know who.
-T4 P1: The back room is yours. Keep the letter to yourself until the assessor is here."""
-COLLAPSE = """\
-You close the notes of a talk. Say what is left of it. Answer with JSON only.
-Example
-{"outcome":"partial","relevantEntities":["P2"],"goal":"find the jug","facts":[{"confidence":0.8,"content":"P2 was out."}]}"""
+TURNS = (
+    ("ines_calder", "Who was to light the lantern that night?"), ("orla_venn", "Tam was. He swears that he did."),
+    ("ines_calder", "Then somebody put it out. I will pay for a room until I know who."),
+    ("orla_venn", "The back room is yours. Keep the letter to yourself until the assessor is here."),
+)
 Ask = Callable[..., RemoteModel]
+T = TypeVar("T", bound=BaseModel)
 
 
 class Endless(WireReply):
@@ -66,11 +63,22 @@ def model(llama: LlamaServer, monkeypatch: pytest.MonkeyPatch) -> Ask:
     return make
 
 
+@pytest.fixture(scope="module")
+def world() -> Path:
+    """The bundled world."""
+    [found] = [info.path for info in bundled_worlds() if info.slug == "salt-lantern"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def bundled(world: Path) -> World:
+    return read_world(world).world
+
+
 @pytest.fixture
-async def asked(tmp_path: Path) -> Mapping[Task, list[ModelRequest]]:
+async def asked(world: Path, tmp_path: Path) -> Mapping[Task, list[ModelRequest]]:
     """What the product asks in the first round of the bundled world, by task."""
     found: dict[Task, list[ModelRequest]] = {}
-    [world] = [info.path for info in bundled_worlds() if info.slug == "salt-lantern"]
     game = await Game.create(
         world, tmp_path / "asked.db", setup=Setup(sink=lambda request, completion: found.setdefault(request.task, []).append(request))
     )
@@ -98,19 +106,22 @@ def assert_holds(value: object, schema: Mapping[str, Any]) -> None:
         assert schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
     elif kind == "boolean":
         assert isinstance(value, bool)
-    else:
-        assert isinstance(value, int if kind == "integer" else int | float)
+    elif kind == "integer":
+        assert isinstance(value, int)
         assert schema["minimum"] <= value <= schema["maximum"]
+    else:
+        assert isinstance(value, int | float)  # of fractions llama.cpp's grammars bound nothing: shapes do
 
 
-async def assert_grammar_holds(model: RemoteModel, wanted: ModelRequest, shape: type[BaseModel]) -> None:
+async def assert_grammar_holds(model: RemoteModel, wanted: ModelRequest, shape: type[T]) -> T:
+    """A call's reply keeps to all of its grammar, and ends by itself. Gives what was read of it."""
     completion = await model.complete(wanted.model_copy(update={"response": shape}))
     assert completion.added == ""
     assert not completion.cut
     assert_holds(json.loads(completion.text), closed_schema(shape, wanted.choices))
-    read_reply(completion.text, shape)
     assert completion.usage.reply_tokens > 0
     assert not completion.usage.estimated
+    return read_reply(completion.text, shape)
 
 
 @pytest.mark.parametrize(("task", "shape"), [("decode", DecodeReply), ("referee", RefereeReply), ("handoff", HandoffReply)])
@@ -123,11 +134,25 @@ async def test_a_reply_has_the_shape_and_holds_only_what_it_may(
     await assert_grammar_holds(model(temperature=0.9), wanted, wanted.response)
 
 
-async def test_what_is_left_of_a_session_comes_in_its_shape(model: Ask) -> None:
-    people, turns = ("P1", "P2"), ("T1", "T2", "T3", "T4")
-    choices = {"relevantEntities": people, "about": people, "sourceTurnIds": turns, "supersedes": ()}
-    wanted = request("collapse", COLLAPSE, TURNS, choices=choices, max_tokens=2000)
-    await assert_grammar_holds(model(temperature=0.7), wanted, CollapseReply)
+async def test_what_is_left_of_a_session_comes_in_its_shape(model: Ask, bundled: World) -> None:
+    at, now, policy = model(temperature=0.7), bundled.now, CollapsePolicy()
+    session = Session(
+        id="ses-000001", agent_id="orla_venn", actor_id="ines_calder", started=now, started_round=1, last_turn_at=now, policy=policy
+    )
+    turns = [
+        Turn(id=f"turn-{n}", session_id=session.id, seq=n, role="agent" if who == session.agent_id else "actor", speaker_id=who,
+             content=words, timestamp=now, round=1)
+        for n, (who, words) in enumerate(TURNS, 1)
+    ]  # fmt: skip
+    prompt, handles = collapse.build(bundled, session, turns, (), now, count_tokens=at.count_tokens, context_window=WINDOW)
+    closed = collapse_reply(handles, collapse.extracted(policy), at.count_tokens, prompt.report.reserved)
+    assert closed.choices["sourceTurnIds"] == ("M1", "M2", "M3", "M4")
+    wanted = ModelRequest(
+        task="collapse", entity="orla_venn", round=1, seed=7, messages=prompt.messages, choices=closed.choices,
+        max_tokens=closed.max_tokens, template=prompt.template,
+    )
+    reply = await assert_grammar_holds(at, wanted, closed.shape)
+    assert all(0 <= fact.confidence <= 1 for fact in reply.facts)
 
 
 async def test_a_call_without_a_grammar_has_the_form_in_its_prompt(model: Ask, llama: LlamaServer) -> None:
