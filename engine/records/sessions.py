@@ -107,6 +107,26 @@ class Session(Record):
     """Why it is to be collapsed, once that is settled: by somebody's word, or by a trigger whose collapse is under way."""
 
 
+class CollapseReport(Record):
+    """Why a session would be collapsed now, or not, with the measurements behind the answer."""
+
+    reason: CollapseReason | None = None
+    """None when nothing calls for it."""
+    partial: bool = False
+    """Whether only the older part goes and the session stays open."""
+    text: str
+    """One line for people: `50 turns, limit 50`."""
+    turns: int = 0
+    max_turns: int = 50
+    pinned: int = 0
+    tokens: int = 0
+    """Of the contents of its turns, estimated."""
+    max_tokens: int = 8192
+    idle_seconds: int = 0
+    """World time since the last turn."""
+    inactivity_timeout: int = 1800
+
+
 class ExtractedFact(Record):
     """A fact of a summary."""
 

@@ -38,8 +38,10 @@ SELECT {_COLUMNS} FROM sessions WHERE agent_id = ? AND actor_id = ? AND status =
 LOOKED_AT = f"""
 SELECT {_COLUMNS} FROM sessions WHERE status = 'collapsing'
 UNION ALL SELECT {_COLUMNS} FROM sessions WHERE status = 'open' AND (
-    last_turn_at >= :since OR asked <> ''
-    OR last_turn_at <= strftime('%Y-%m-%dT%H:%M:%S', :now, '-' || json_extract(policy_json, '$.inactivity_timeout') || ' seconds')
+    asked <> '' OR (policy_json ->> 'mode' <> 'explicit' AND (
+        last_turn_at >= :since
+        OR last_turn_at <= strftime('%Y-%m-%dT%H:%M:%S', :now, '-' || (policy_json ->> 'inactivity_timeout') || ' seconds')
+    ))
 ) ORDER BY seq
 """
 
@@ -143,8 +145,8 @@ class SessionRepository:
         return [_session(row) for row in conn.execute(sql, values)]
 
     def to_look_at(self, conn: sqlite3.Connection, now: datetime, since: datetime) -> list[Session]:
-        """Sessions that may be due, in order of their keys: with a turn since `since`, without one for as long as their policy bears,
-        asked for, or being collapsed."""
+        """Sessions that may be due, in order of their keys: those with a turn at `since` or later, or without one for as long as their
+        policy bears, unless only a word ends them; asked for; being collapsed."""
         return [_session(row) for row in conn.execute(LOOKED_AT, {"now": time_text(now), "since": time_text(since)})]
 
     def update(
