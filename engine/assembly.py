@@ -20,6 +20,7 @@ from engine.records.base import EntityId
 from engine.records.hints import ModelHints
 from engine.records.policies import Policies
 from engine.records.world import World
+from engine.session_desk import SessionDesk
 from engine.settings import load_settings
 from engine.setup import Setup
 from engine.storage.store import Store
@@ -63,6 +64,7 @@ class Parts:
             self.compression, policies.sessions,
         )
         self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, self.handoff, policies, self.emit)
+        self.sessions = SessionDesk(store, lambda: self.simulation.world, policies, self.emit)
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:

@@ -92,5 +92,19 @@ class CommandError(OthermindsError):
     """A person asked for something that cannot be done, or not understood."""
 
 
+SessionFault: TypeAlias = Literal[
+    "unknown_session", "unknown_turn", "unknown_entity", "closed_session", "already_open", "bad_role", "bad_text", "bad_key",
+]
+"""What was wrong with what somebody asked of a session: something that is not there, a state that does not allow it, or a bad value."""
+
+
+class SessionError(CommandError):
+    """Something asked of a session cannot be done, and nothing was changed. `kind` says why, in a word that programs can go by."""
+
+    def __init__(self, message: str, advice: str = "", *, kind: SessionFault) -> None:
+        super().__init__(message, advice)
+        self.kind = kind
+
+
 class RuleError(OthermindsError):
     """A change to the world is impossible. The world is as before; the text names nobody, so anyone may read it."""

@@ -22,6 +22,7 @@ from engine.records.memory import AliasChange, BufferEntry, HandoffRun, Pin
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
 from engine.records.world import World
+from engine.session_desk import SessionDesk
 from engine.setup import Setup
 from engine.storage.store import Store
 from engine.turns.schedule import with_sleepers
@@ -149,6 +150,11 @@ class Game:
     def memory(self) -> MemoryDesk:
         """What a person asks of memories and does to them by hand."""
         return self._parts.desk
+
+    @property
+    def sessions(self) -> SessionDesk:
+        """What a person or a program does with sessions."""
+        return self._parts.sessions
 
     # playing
     def listen(self, listener: Listener) -> None:

@@ -49,8 +49,10 @@ _TOKEN = re.compile(r"(\{\{e:[A-Za-z0-9_.-]+\}\})")
 _MARKS = " \t\"\u201c\u201d\u00ab\u00bb"
 
 
-def account(world: World, owner: EntityId, text: str, shown: Collection[EntityId] = ()) -> str:
-    """The account of a memory of `owner`, as it is kept.
+def account(
+    world: World, owner: EntityId, text: str, shown: Collection[EntityId] = (), *, what: str = "A memory", longest: int = LONGEST
+) -> str:
+    """The account of a memory of `owner`, or `what` else it is called, as it is kept.
 
     People may be named as the owner calls them, as `you` for the owner, by their true names, by `@id` or by reference tokens. Part of
     a true name will do where it means only one.
@@ -58,7 +60,7 @@ def account(world: World, owner: EntityId, text: str, shown: Collection[EntityId
     stays as it is, names and all: speech has no tokens. Raises `CommandError` for text that cannot be kept.
     """
     line = with_plain_tokens(one_line(text), world.entities)
-    _check_length(line, "A memory")
+    _check_length(line, what, longest)
     _check_known(world, line)
     names = names_known(world, owner, shown)
 
@@ -75,7 +77,7 @@ def account(world: World, owner: EntityId, text: str, shown: Collection[EntityId
 
     kept = outside_quotes(line, worded, lambda part: substitute(part, lambda entity: _called(world, owner, entity)))
     if not any(sign.isalnum() for sign in bare(kept)):
-        raise CommandError("A memory needs words.", "Write what happened, in a sentence or two.")
+        raise CommandError(f"{what} needs words.", "Write what happened, in a sentence or two.")
     _check_ids(world, kept)
     return kept
 
@@ -151,9 +153,9 @@ def _own(found: re.Match[str], owner: EntityId) -> str:
     return token(owner) + (f" {_OWN_VERBS[verb.lower()]}" if verb else "")
 
 
-def _check_length(line: str, what: str) -> None:
-    if len(line) > LONGEST:
-        raise CommandError(f"{what} of {len(line)} characters is too long.", f"Keep it to {LONGEST}.")
+def _check_length(line: str, what: str, longest: int = LONGEST) -> None:
+    if len(line) > longest:
+        raise CommandError(f"{what} of {len(line)} characters is too long.", f"Keep it to {longest}.")
 
 
 def _check_known(world: World, line: str) -> None:
