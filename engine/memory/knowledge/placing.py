@@ -1,13 +1,14 @@
 """A settlement becomes rows: all of them, or none. Runs inside one transaction."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from engine.errors import ChangedError
-from engine.memory.knowledge.settling import Settlement, Step, is_new
-from engine.records.knowledge import AuditAction, Cause, Knowledge, KnowledgeId, NewKnowledge
+from engine.memory.knowledge.settling import Settlement, Step
+from engine.memory.knowledge.unchanged import all_unchanged
+from engine.records.knowledge import AuditAction, Cause, Knowledge, KnowledgeId, NewKnowledge, Scope
 from engine.storage.knowledge_audit import Change
 from engine.storage.store import Store
 
@@ -44,58 +45,57 @@ def place(conn: sqlite3.Connection, store: Store, settlement: Settlement, origin
     Raises `ChangedError` when something that it was made of has changed since, or its holders have learned something else: then it has
     to be settled anew, and nothing may be committed.
     """
-    _check_unchanged(conn, store, settlement)
+    now = _unchanged(conn, store, settlement)
     keys: dict[KnowledgeId, KnowledgeId] = {}
-    versions: dict[KnowledgeId, int] = {}
     written: dict[str, list[Knowledge]] = {"add": [], "merge": [], "retire": [], "flag": []}
     for step in settlement.steps:
-        row = _resolved(step.row, keys, versions)
+        row = _resolved(step, keys, now)
         change = origin.change(_ACTIONS[step.kind], step.why)
         if step.kind == "add":
-            now = _add(conn, store, step, row, origin, change)
-            keys[step.row.id] = now.id
-            written["flag" if step.waits else "add"].append(now)
+            row = _add(conn, store, step, row, origin, change)
+            keys[step.row.id] = row.id
         else:
-            try:
-                now = store.knowledge.update(conn, row, change)
-            except KeyError as gone:
-                raise ChangedError(f"{row.id} is gone since it was read.", "Nothing was written.") from gone
-            written[step.kind].append(now)
-        versions[now.id] = now.version
+            row = store.knowledge.update(conn, row, change)
+        written["flag" if step.waits else step.kind].append(row)
+        now[row.id] = row
         vector = settlement.vectors.get(step.row.id)
         if vector is not None and vector.shape == (dim,) and step.kind != "retire":
-            store.embeddings.put(conn, "knowledge", now.id, model, dim, vector.tobytes())
+            store.embeddings.put(conn, "knowledge", row.id, model, dim, vector.tobytes())
     return Placed(*(tuple(written[kind]) for kind in ("add", "merge", "retire", "flag")))
 
 
 def _add(conn: sqlite3.Connection, store: Store, step: Step, row: Knowledge, origin: Origin, change: Change) -> Knowledge:
     now = store.knowledge.add(conn, NewKnowledge(**{name: getattr(row, name) for name in NewKnowledge.model_fields}), change)
     if row.superseded_by is not None:
-        now = store.knowledge.update(
-            conn, now.model_copy(update={"superseded_by": row.superseded_by}), origin.change("retired", step.why)
-        )
+        over = now.model_copy(update={"superseded_by": row.superseded_by})
+        now = store.knowledge.update(conn, over, origin.change("updated" if step.waits else "retired", step.why))
     if step.waits:
         store.promotions.flag(conn, now.id, step.waits, row.scope, row.scope_id, origin.change("flagged", step.waits))
     return now
 
 
-def _resolved(row: Knowledge, keys: dict[KnowledgeId, KnowledgeId], versions: dict[KnowledgeId, int]) -> Knowledge:
-    """The row with the ids that others have got by now, and the version it has come to."""
+def _resolved(step: Step, keys: Mapping[KnowledgeId, KnowledgeId], now: Mapping[KnowledgeId, Knowledge]) -> Knowledge:
+    """The row of a step with the ids that others have got by now, and the version and place that it has come to itself."""
+    row = step.row
     key = keys.get(row.id, row.id)
-    update = {
-        "id": key, "version": versions.get(key, row.version),
-        "supersedes": keys.get(row.supersedes or "", row.supersedes), "superseded_by": keys.get(row.superseded_by or "", row.superseded_by),
+    update: dict[str, object] = {
+        "id": key, "supersedes": keys.get(row.supersedes or "", row.supersedes),
+        "superseded_by": keys.get(row.superseded_by or "", row.superseded_by),
     }
+    if key in now:
+        update["version"] = now[key].version
+        if step.kind == "retire":
+            update["tier"] = now[key].tier
     return row.model_copy(update=update)
 
 
-def _check_unchanged(conn: sqlite3.Connection, store: Store, settlement: Settlement) -> None:
-    """Raise `ChangedError` when a holder has learned something since its knowledge was read."""
-    holders: Iterable[tuple[object, str]] = dict.fromkeys((step.row.scope, step.row.scope_id) for step in settlement.steps)
+def _unchanged(conn: sqlite3.Connection, store: Store, settlement: Settlement) -> dict[KnowledgeId, Knowledge]:
+    """What a settlement changes, as it is now. Raises `ChangedError`."""
+    holders: dict[tuple[Scope, str], None] = dict.fromkeys((step.row.scope, step.row.scope_id) for step in settlement.steps)
     for scope, scope_id in holders:
-        if store.knowledge.find(conn, scope=scope, scope_id=scope_id, holding=True, after=settlement.newest, limit=1):  # type: ignore[arg-type]
+        if store.knowledge.find(conn, scope=scope, scope_id=scope_id, holding=True, after=settlement.newest, limit=1):
             raise ChangedError("Something else came to be known meanwhile.", "Nothing was written; it is settled anew.")
-    touched = {step.row.id: step.row.version for step in reversed(settlement.steps) if not is_new(step.row.id)}
-    now = {row.id: row.version for row in store.knowledge.get(conn, touched)}
-    if any(now.get(key) != version for key, version in touched.items()):
+    now = {row.id: row for row in store.knowledge.get(conn, settlement.seen)}
+    if not all_unchanged(settlement.seen.values(), now):
         raise ChangedError("Something that is known was changed meanwhile.", "Nothing was written; it is settled anew.")
+    return now

@@ -44,6 +44,8 @@ class Settlement:
     steps: tuple[Step, ...] = ()
     vectors: Mapping[KnowledgeId, Vectors] = field(default_factory=dict)
     """Of what is new or reworded, by the ids in the steps."""
+    seen: Mapping[KnowledgeId, Knowledge] = field(default_factory=dict)
+    """What it changes, as it was read."""
     newest: int = 0
     """The highest `seq` among its holders' knowledge when it was read: what came since was not looked at."""
     tokens: int = 0
@@ -119,6 +121,7 @@ class Settling:
     def __init__(self, held: Iterable[Knowledge], vectors: Mapping[KnowledgeId, Vectors], limits: Thresholds, judge: Judge) -> None:
         """`held` are rows of the new ones' holders that hold now, with their vectors as far as there are any."""
         self._rows = {row.id: row for row in held}
+        self._read = dict(self._rows)
         self._vectors, self._limits, self._judge = dict(vectors), limits, judge
         self._steps: list[Step] = []
         self._reworded: dict[KnowledgeId, Vectors] = {}
@@ -128,7 +131,8 @@ class Settling:
 
     def done(self, newest: int) -> Settlement:
         """What all that was placed comes to."""
-        return Settlement(tuple(self._steps), dict(self._reworded), newest, self._tokens, tuple(self._notes))
+        seen = {step.row.id: self._read[step.row.id] for step in self._steps if step.row.id in self._read}
+        return Settlement(tuple(self._steps), dict(self._reworded), seen, newest, self._tokens, tuple(self._notes))
 
     async def place(self, new: NewKnowledge, vector: Vectors | None) -> None:
         """Decide on one new piece. Raises what the judge raises; then nothing of this settling may be written."""
@@ -202,7 +206,7 @@ class Settling:
     def _add_waiting(self, one: Knowledge, vector: Vectors | None, authored: Knowledge) -> None:
         """What the world's author wrote is not for play to overthrow: the new piece is kept, not believed, until a person has decided."""
         reason = f"it contradicts what the world's author wrote: {authored.content}"
-        row = one.model_copy(update={"valid_to": one.valid_from})
+        row = one.model_copy(update={"valid_to": one.valid_from, "superseded_by": authored.id})
         self._put(Step("add", row, reason, waits=reason), vector)
 
     def _merge(self, row: Knowledge, one: Knowledge, vector: Vectors | None) -> KnowledgeId:

@@ -16,9 +16,11 @@ from engine.llm.router import Router
 from engine.llm.scripted import Reply, Scripted
 from engine.memory.knowledge.checking import Checker
 from engine.memory.knowledge.placing import Origin, Placed, place
+from engine.memory.knowledge.promoting import commit
+from engine.memory.knowledge.promotion import Promoter
 from engine.memory.knowledge.settler import Settler
 from engine.records.authored import AuthoredWorld
-from engine.records.knowledge import AuditRow, Knowledge, NewKnowledge, PromotionPolicy
+from engine.records.knowledge import AuditRow, Knowledge, NewKnowledge, PromotionPolicy, PromotionRun
 from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.knowledge_audit import Change
@@ -74,6 +76,16 @@ class Minds:
         return await self.store.db.write(
             lambda conn: place(conn, self.store, settlement, origin, self.embedder.name, self.embedder.dim)
         )
+
+    def promoter(self, *replies: Reply) -> Promoter:
+        return Promoter(self.store, self.embedder, Checker(self.script(*replies), self.events.append), self.policy)
+
+    async def promote(self, *replies: Reply) -> PromotionRun | None:
+        """Promote what there is to be promoted, due or not."""
+        promotion = await self.promoter(*replies).propose(self.world)
+        if promotion is None:
+            return None
+        return await self.store.db.write(lambda conn: commit(conn, self.store, self.world, promotion))
 
     async def add(self, *news: NewKnowledge) -> list[Knowledge]:
         """Write knowledge as it is."""

@@ -57,7 +57,8 @@ async def test_one_that_says_more_lends_its_words(minds: Minds) -> None:
 
 async def test_a_topic_key_alone_brings_two_before_the_model(minds: Minds, says: Says) -> None:
     await minds.learn(minds.new(f"{G} answers to the Duke.", 30, topic_key="gareth_service"))
-    await minds.learn(minds.new(f"{G} wears the colours of the Queen.", 1, topic_key="gareth_service"), replies=[says("contradicted", "K1")])
+    queen = minds.new(f"{G} wears the colours of the Queen.", 1, topic_key="gareth_service")
+    await minds.learn(queen, replies=[says("contradicted", "K1")])
     assert await minds.held("en_bryn") == [f"{G} wears the colours of the Queen."]
     [request] = minds.model.requests
     assert request.task == "validate"
