@@ -99,13 +99,16 @@ class KnowledgeHistory:
             for who, faction, joined, number, timestamp in conn.execute(_CHANGES, {"entity": entity})
         ]
 
-    def factions_at(self, conn: sqlite3.Connection, entity: EntityId, round_number: int) -> frozenset[str]:
-        """The factions of an entity at the end of a round. Nobody, for an entity that is not there."""
+    def factions_at(self, conn: sqlite3.Connection, entity: EntityId, round_number: int) -> tuple[str, ...]:
+        """The factions of an entity at the end of a round; none for an entity that is not there. Those left since stand last."""
         rows = conn.execute(_FACTIONS, (entity,)).fetchall()
-        found = set(text_list(rows[0][0])) if rows else set[str]()
+        found = dict.fromkeys(text_list(rows[0][0])) if rows else dict[str, None]()
         for faction, joined in conn.execute(_UNDONE, (entity, round_number)):
-            (found.discard if joined else found.add)(faction)
-        return frozenset(found)
+            if joined:
+                found.pop(faction, None)
+            else:
+                found[faction] = None
+        return tuple(found)
 
     # keepers
     def keep(self, conn: sqlite3.Connection, entity: EntityId, keys: Iterable[KnowledgeId], change: Change) -> None:

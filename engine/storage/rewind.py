@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engine.errors import CommandError, SaveError
+from engine.storage import rewind_sessions
 from engine.storage.opening import explained, open_save
 from engine.storage.schema import migrate
 
@@ -14,7 +15,7 @@ _RECORDED = "SELECT min(round) FROM rounds"
 _GUARDS = """
 SELECT name, sql FROM sqlite_schema
 WHERE type = 'trigger' AND (name LIKE '%\\_guard\\_%' ESCAPE '\\' OR name LIKE 'restorations\\_%' ESCAPE '\\'
-    OR name IN ('ledger_versions_keep', 'objects_move'))
+    OR name IN ('ledger_versions_keep', 'objects_move', 'audit_stays', 'audit_kept', 'turns_kept'))
 """
 
 _BUFFER = "seq, id, owner_id, timestamp, location_id, round, kind, intent_json, outcome_json, grasp, pinned"
@@ -90,7 +91,11 @@ _STEPS = (
     DELETE FROM ledger_versions
     WHERE replaced_round > :n OR entry_id NOT IN (SELECT id FROM ledger_entries UNION ALL SELECT id FROM ledger_archive)
     """,
-    "DELETE FROM ledger_sources WHERE buffer_id NOT IN (SELECT id FROM buffer_entries UNION ALL SELECT id FROM buffer_archive)",
+    # Sources that are no events are turns from outside of play: they went into the memory in which they are named.
+    """
+    DELETE FROM ledger_sources
+    WHERE buffer_id LIKE 'buf-%' AND buffer_id NOT IN (SELECT id FROM buffer_entries UNION ALL SELECT id FROM buffer_archive)
+    """,
     # How often memories were used is not known for an earlier round.
     "DELETE FROM ledger_use",
     "DELETE FROM restorations WHERE round > :n",
@@ -128,9 +133,10 @@ def copy_save(path: Path, target: Path) -> None:
 def rewind(path: Path, number: int) -> tuple[str, ...]:
     """Take a *copy* of a save back to the end of round `number`. In place; never call it on a save that anybody plays.
 
-    Buffers, archives, ledgers with their wordings, names, whereabouts, runs, story and clock are as they were. Other attributes,
-    the state of portals, pins and counts of use are those of the copy: saves do not keep their history, nor those of earlier
-    versions where anybody was. Returns what else is not known, for people.
+    Buffers, archives, ledgers with their wordings, names, whereabouts, runs, story and clock are as they were; sessions, knowledge,
+    factions and the audit trail, too, as far as `rewind_sessions` says. Other attributes, the state of portals, pins and counts of use
+    are those of the copy: saves do not keep their history, nor those of earlier versions where anybody was. Returns what else is not
+    known, for people.
     Raises `CommandError` when there was no such round, `SaveError`.
     """
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
@@ -141,6 +147,7 @@ def rewind(path: Path, number: int) -> tuple[str, ...]:
             if not 0 <= number <= reached:
                 raise CommandError(f"There is no round {number} in this save.", f"It has rounds 0 (before the first) to {reached}.")
             [(since,)] = conn.execute(_RECORDED)
+            unknown = rewind_sessions.unknown(conn, number)
             conn.execute("BEGIN IMMEDIATE")
             for statement in _taken_back(conn, number):
                 conn.execute(*statement)
@@ -148,8 +155,9 @@ def rewind(path: Path, number: int) -> tuple[str, ...]:
         except sqlite3.Error as error:
             raise SaveError(f"{path} could not be taken back to round {number}: {error}.", "The save itself was only read.") from error
     if number < reached and (since is None or number + 1 < since):
-        return ("Who was where at the end of that round was not written down by the version that played it: places are those of later.",)
-    return ()
+        places = "Who was where at the end of that round was not written down by the version that played it: places are those of later."
+        return (places, *unknown)
+    return unknown
 
 
 def _taken_back(conn: sqlite3.Connection, number: int) -> Iterator[tuple[str, tuple[object, ...] | dict[str, int]]]:
@@ -163,4 +171,5 @@ def _taken_back(conn: sqlite3.Connection, number: int) -> Iterator[tuple[str, tu
         yield (_NO_ALIAS, (target, viewer)) if old is None else (_SET_ALIAS, (target, old, viewer))
     yield "DELETE FROM alias_changes WHERE round > ?", (number,)
     yield from ((step, {"n": number}) for step in _STEPS)
+    yield from rewind_sessions.taken_back(conn, number)
     yield from ((sql, ()) for _, sql in guards)
