@@ -1,6 +1,6 @@
 """From prose to intents: one structured call, and its reply turned from handles and names into ids."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.errors import BadOutputError
 from engine.llm.fitting import fitted
@@ -21,6 +21,8 @@ from engine.records.world import World
 _SPOKEN: tuple[Verb, ...] = ("say", "whisper", "shout")
 _NEUTRAL: Mapping[IntentType, Verb] = {"dialogue": "say", "action": "other", "monologue": "think"}
 _MAX_INTENTS = 8
+_SHORTEST_COPY = 8
+"""Characters that are no accident when they stand in the instructions."""
 _LONGEST_SUMMARY = 500
 """Characters of a deed as told; cut before handles become tokens, so that none is cut in two."""
 
@@ -48,7 +50,8 @@ class Decoder:
         )
         reply, completion = await ask(model, request, closed.shape)
         names = known_names(world, actor)
-        intents = [i for wire in reply.intents[:_MAX_INTENTS] if (i := _intent(wire, actor, handles, names)) is not None]
+        meant = _meant(reply.intents, prose, prompt.messages[0].content)[:_MAX_INTENTS]
+        intents = [i for wire in meant if (i := _intent(wire, actor, handles, names)) is not None]
         if not intents:
             raise BadOutputError(
                 "The decoder found nothing that could be meant by the prose.", reply=completion.text,
@@ -63,6 +66,25 @@ def known_names(world: World, viewer: EntityId) -> dict[str, EntityId]:
     names = vocabulary(world, viewer, [*reach(world, viewer).around, *me.aliases])
     own = me.attributes.get("name")
     return names | ({own.value: viewer} if own is not None and own.may_know(viewer) else {})
+
+
+def _meant(wires: Sequence[WireIntent], prose: str, instructions: str) -> list[WireIntent]:
+    """The intents without what small models put among them: the example of the instructions, one intent over and over, and a deed's
+    own words as something said."""
+    prose, instructions = _line(prose), _line(instructions)
+    kept: list[WireIntent] = []
+    for wire in wires:
+        text = _line(wire.text)
+        copied = len(text) >= _SHORTEST_COPY and text in instructions and text not in prose
+        same = sum(wire.type == one.type and text == _line(one.text) and wire.summary == one.summary for one in kept)
+        done = wire.type == "dialogue" and any(one.type == "action" and text == _line(one.text) for one in kept)
+        if not copied and not done and same < max(1, prose.count(text) if text else 0):
+            kept.append(wire)
+    return kept
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _intent(wire: WireIntent, actor: EntityId, handles: Handles, names: Mapping[str, EntityId]) -> Intent | None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BadOutputError
@@ -130,6 +130,7 @@ def test_a_policy_says_what_is_taken(room: World) -> None:
     assert split_sections(collapse.build(room, session(policy=nothing), TURNS, [], NOW)[0].text)["WANTED"] == "goal and outcome only"
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.integers(1, 60), st.integers(1, 20), st.integers(0, 20), st.sampled_from([0, 1024, 2048, 4096, 8192, 128_000]))
 def test_the_longest_collapse_fits_its_room(turns: int, people: int, facts: int, window: int) -> None:
     handles = Handles()

@@ -1,8 +1,14 @@
 """What the two calls between prose and consequence say of themselves and of their replies."""
 
+import json
+
+import pytest
+
+from engine.errors import BadOutputError
 from engine.llm.router import Router
 from engine.llm.scripted import Scripted
 from engine.llm.tokens import estimate_tokens
+from engine.prompts.templates import built_in
 from engine.records.intents import Intent
 from engine.records.limits import room
 from engine.records.wire import DecodeReply, RefereeReply
@@ -38,3 +44,33 @@ async def test_a_judgement(house: World) -> None:
     assert request.response is not None
     assert issubclass(request.response, RefereeReply)
     assert room(request.response, request.choices, estimate_tokens) <= request.max_tokens
+
+
+def meant(*intents: tuple[str, str]) -> str:
+    verbs = {"dialogue": "say", "action": "other", "monologue": "think"}
+    wire = [{"type": kind, "verb": verbs[kind], "targets": [], "text": text, "summary": "", "modifiers": []} for kind, text in intents]
+    return json.dumps({"intents": wire})
+
+
+@pytest.mark.parametrize(
+    ("prose", "reply", "kept"),
+    [
+        ("I nod.", [("action", "I nod.")] * 8, ["I nod."]),
+        ("I nod.", [("action", "I nod."), ("dialogue", "I nod.")], ["I nod."]),
+        ("I nod. I wave. I nod.", [("action", "I nod."), ("action", "I wave."), ("action", "I nod.")], ["I nod.", "I wave.", "I nod."]),
+        ("I nod.", [("action", "I slide the key to the sailor."), ("dialogue", "Be quick,"), ("action", "I nod.")], ["I nod."]),
+        ('"Be quick," I say.', [("dialogue", "Be quick,")], ["Be quick,"]),
+        ('"No. No," I say.', [("dialogue", "No."), ("dialogue", "No,")], ["No.", "No,"]),
+    ],
+)  # fmt: skip
+async def test_no_intent_is_made_of_the_example_or_twice_of_the_same(
+    house: World, prose: str, reply: list[tuple[str, str]], kept: list[str]
+) -> None:
+    intents = await Decoder(Router(Scripted([meant(*reply)]))).decode(house, "ada_1", prose)
+    assert [intent.text for intent in intents] == kept
+
+
+async def test_a_reply_of_nothing_but_the_example_is_refused(house: World) -> None:
+    example = built_in("decode").parts[0].splitlines()[-1]
+    with pytest.raises(BadOutputError, match="found nothing"):
+        await Decoder(Router(Scripted([example]))).decode(house, "ada_1", "I nod.")
