@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
@@ -11,6 +11,7 @@ from typing import get_args
 from engine.errors import BadOutputError, ModelError, ProviderError, Trouble
 from engine.llm.observed import Wrapped
 from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest
+from engine.records.prompts import Task
 from tests.engine.turns.spoiling import FREE, STRUCTURED, Corruption
 
 TROUBLES = (*get_args(Trouble), "model", "reply")
@@ -33,17 +34,18 @@ class Record:
 class Corrupting(Wrapped):
     """Spoils a share of the replies of the model within, each task's in all ways in turn, in an order that the seed decides."""
 
-    def __init__(self, inner: LanguageModel, seed: int, share: float) -> None:
+    def __init__(self, inner: LanguageModel, seed: int, shares: Mapping[Task, float]) -> None:
+        """`shares` says how many of a task's replies are spoilt, 0 to 1."""
         super().__init__(inner)
         self.record, self.hangs = Record(), asyncio.Event()
-        self._chance, self._share = Random(seed), share
+        self._chance, self._shares = Random(seed), shares
         self._ways: dict[str, list[Corruption]] = {}
         self._troubles: list[str] = []
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """The reply, or what became of it. Raises `ModelError`; waits for ever when it hangs."""
         chance = Random(self._chance.random())
-        mark, lot = f"zq{chance.randrange(16**12):012x}qz", chance.random() / self._share
+        mark, lot = f"zq{chance.randrange(16**12):012x}qz", chance.random() / self._shares[request.task]
         if lot < 0.02:
             await self._hang(heard, mark)
         if lot < 0.14:

@@ -94,10 +94,13 @@ def _wrong_type(chance: Random, request: ModelRequest, text: str, mark: str) -> 
     return json.dumps(value | wrong)
 
 
-def _missing(chance: Random, request: ModelRequest, text: str, mark: str) -> str:
+def _missing(chance: Random, request: ModelRequest, text: str, mark: str) -> str | None:
     assert request.response is not None
     value = _marked(_json(text), mark)
-    del value[chance.choice([name for name, held in request.response.model_fields.items() if held.is_required() and name in value])]
+    required = [name for name, held in request.response.model_fields.items() if held.is_required() and name in value]
+    if not required:
+        return None
+    del value[chance.choice(required)]
     return json.dumps(value)
 
 
@@ -105,7 +108,7 @@ def _no_account(wrong: str) -> Spoil:
     """A handoff whose accounts cannot be kept, though its form is right."""
 
     def spoil(chance: Random, request: ModelRequest, text: str, mark: str) -> str | None:
-        if request.task != "handoff":
+        if request.task != "handoff" or '"content"' not in text:
             return None
         return json.dumps(_strings(_json(text), lambda key, said: wrong.replace("{}", mark) if key == "content" else said))
 
@@ -114,18 +117,18 @@ def _no_account(wrong: str) -> Spoil:
 
 def _no_candidates(chance: Random, request: ModelRequest, text: str, mark: str) -> str | None:
     """A handoff that cites what it was not offered."""
-    if request.task != "handoff":
+    if request.task != "handoff" or '"sourceEntryIds"' not in text:
         return None
     odd = ["M900", "P1", "buf-1", "", "-1", "M1; M2", "all", "M" + "9" * 400]
     value = _marked(_json(text), mark)
-    for part in value.get("chunks", [value]):
+    for part in value.get("chunks") or value.get("groups") or [value]:
         part["sourceEntryIds"] = chance.sample(odd, 3)
     return json.dumps(value)
 
 
 def _nothing_in_it(chance: Random, request: ModelRequest, text: str, mark: str) -> str | None:
     value = _json(text)
-    lists = [key for key in ("intents", "chunks", "sourceEntryIds") if key in value]
+    lists = [key for key in ("intents", "chunks", "groups", "told", "sourceEntryIds") if key in value]
     return json.dumps(_marked(value, mark) | {lists[0]: []}) if lists else None
 
 
