@@ -18,6 +18,8 @@ _DECODER = json.JSONDecoder(strict=False)  # models put raw line breaks into str
 _MAX_STARTS = 200
 _MAX_ERRORS = 8
 _MAX_ECHO = 4000
+_UNFINISHED = re.compile(r"[\w.+\\-]{0,10}")
+"""What may stand where JSON cannot be read on because its text ends: nothing, or half a word, number or escape."""
 _CUT = "The reply was cut off before its JSON ended."
 _SCHEMA_KEYS = frozenset({"$defs", "$schema", "properties"})
 
@@ -104,7 +106,7 @@ def _values(text: str) -> tuple[list[tuple[int, object]], bool]:
 def _cut(text: str, start: int, error: json.JSONDecodeError) -> bool:
     """Whether JSON that begins at `start` cannot be read because the text ends too soon."""
     begun = re.match(r'[\[{]\s*(?:["\[{\]}]|$)', text[start : start + 40]) is not None
-    return begun and (error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"))
+    return begun and (error.msg.startswith("Unterminated string") or _UNFINISHED.fullmatch(text[error.pos :].rstrip()) is not None)
 
 
 def _unwrapped(value: object, shape: type[BaseModel]) -> Iterator[object]:

@@ -137,6 +137,21 @@ async def test_a_draft_is_no_reply_when_what_follows_breaks_off(reply: str) -> N
     assert len(model.requests) == 2
 
 
+_CHUNKS = json.dumps({"chunks": [
+    {"sourceEntryIds": ["M1"], "content": "P1 spoke of \"it\" \u2014 \u00e9.", "quotes": ["a"], "importance": 5, "involvedEntityIds": ["P1"],
+     "retainInBuffer": False},
+    {"sourceEntryIds": ["M2"], "content": "P2 left.", "quotes": [], "importance": 10, "involvedEntityIds": [], "retainInBuffer": True},
+]})  # fmt: skip
+
+
+def test_wherever_a_reply_breaks_off_nothing_is_taken() -> None:
+    """Within a word, a number, an escape; and no draft that stands before it."""
+    for end in range(1, len(_CHUNKS)):
+        for text in (_CHUNKS[:end], f"{_CHUNKS}\nNo, better:\n{_CHUNKS[:end]}", f"{_CHUNKS}\n{_CHUNKS[:end]}\n"):
+            with pytest.raises(BadOutputError):
+                read_reply(text, HandoffReply)
+
+
 async def test_a_reply_that_the_provider_stopped_is_none() -> None:
     class Stopped(Scripted):
         async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
