@@ -5,6 +5,7 @@ import time
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, HandoffCommitted, Listener, Trouble
+from engine.knowledge_desk import KnowledgeDesk
 from engine.llm.cassette import Playback, Recorder, recorded, recorded_embedder, replayed, replayed_embedder
 from engine.llm.embedders import open_embedder_or_stand_in
 from engine.llm.observed import Observed
@@ -13,6 +14,7 @@ from engine.llm.protocol import Embedder
 from engine.llm.router import Router
 from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
+from engine.memory.knowledge.engine import KnowledgeEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
 from engine.model_desk import Due, ModelDesk
@@ -65,6 +67,10 @@ class Parts:
         )
         self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, self.handoff, policies, self.emit)
         self.sessions = SessionDesk(store, lambda: self.simulation.world, policies, self.emit)
+        self.knowledge_engine = KnowledgeEngine(store, self.router, embedder, policies, self.emit)
+        self.knowledge = KnowledgeDesk(
+            store, lambda: self.simulation.world, self.knowledge_engine, embedder, policies, self.emit, self.simulation.set_factions
+        )
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:

@@ -106,5 +106,19 @@ class SessionError(CommandError):
         self.kind = kind
 
 
+KnowledgeFault: TypeAlias = Literal[
+    "unknown_knowledge", "unknown_item", "unknown_entity", "unknown_faction", "bad_value", "known_already", "nothing_to_do", "unclear",
+]
+"""What was wrong with what somebody asked of knowledge: something that is not there, a bad value, or nothing that could be done."""
+
+
+class KnowledgeError(CommandError):
+    """Something asked of knowledge cannot be done, and nothing was changed. `kind` says why, in a word that programs can go by."""
+
+    def __init__(self, message: str, advice: str = "", *, kind: KnowledgeFault) -> None:
+        super().__init__(message, advice)
+        self.kind = kind
+
+
 class RuleError(OthermindsError):
     """A change to the world is impossible. The world is as before; the text names nobody, so anyone may read it."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId, Record
 from engine.records.intents import Intent, Outcome
+from engine.records.knowledge import FactionChange, Knowledge, KnowledgeId, PromotionRun
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
 from engine.records.models import Call
 from engine.records.prompts import Task
@@ -182,6 +183,29 @@ class SessionsChanged(Record):
     session_ids: tuple[SessionId, ...]
 
 
+class KnowledgeChanged(Record):
+    """Knowledge was added, changed or taken away: by a collapse, a promotion, a sweep or a person."""
+
+    kind: Literal["knowledge_changed"] = "knowledge_changed"
+    changed: tuple[Knowledge, ...] = ()
+    """As they are now."""
+    gone_ids: tuple[KnowledgeId, ...] = ()
+
+
+class PromotionCommitted(Record):
+    """Short-term knowledge has been looked at, and what became of it is safe."""
+
+    kind: Literal["promotion_committed"] = "promotion_committed"
+    run: PromotionRun
+
+
+class FactionsChanged(Record):
+    """Somebody has joined or left factions."""
+
+    kind: Literal["factions_changed"] = "factions_changed"
+    changes: tuple[FactionChange, ...]
+
+
 class Embedding(Record):
     """How far the background job has come that embeds memories for the present embedder. `done == total` ends it."""
 
@@ -225,8 +249,8 @@ class Trouble(Record):
 EngineEvent = (
     RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | Embedding | ModelNote | Called | Paused
-    | Trouble
+    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | KnowledgeChanged
+    | PromotionCommitted | FactionsChanged | Embedding | ModelNote | Called | Paused | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

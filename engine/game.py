@@ -11,6 +11,7 @@ from engine.desk import MemoryDesk
 from engine.errors import CommandError
 from engine.events import EngineEvent, Happened, Listener, PinChanged, Trouble
 from engine.files.reader import read_world
+from engine.knowledge_desk import KnowledgeDesk
 from engine.llm.meter import Meter
 from engine.mind.aliases import is_name
 from engine.mind.timewords import naturalize_time
@@ -155,6 +156,11 @@ class Game:
     def sessions(self) -> SessionDesk:
         """What a person or a program does with sessions."""
         return self._parts.sessions
+
+    @property
+    def knowledge(self) -> KnowledgeDesk:
+        """What a person or a program asks of knowledge and does to it."""
+        return self._parts.knowledge
 
     # playing
     def listen(self, listener: Listener) -> None:

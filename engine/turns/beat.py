@@ -82,7 +82,7 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World, fi
     """Write a beat: the beat row, what happened, an entry for each perceiver, names learned, turns of sessions, the world. Inside one
     transaction.
 
-    `current` is the world on disk: it may hold aliases edited by hand since the beat was planned, and they stand.
+    `current` is the world on disk: it may hold aliases and factions edited by hand since the beat was planned, and they stand.
     """
     world, moved = _with_edits(beat, current), beat.before
     number = max(1, beat.before.round)  # what is done before the first round belongs to it; 0 is backstory
@@ -136,8 +136,9 @@ def _with_edits(beat: Beat, current: World) -> World:
     return with_entities(
         beat.after,
         [
-            beat.after.entities[i].model_copy(update={"aliases": mind.aliases})
-            for i, mind in current.entities.items() if mind.aliases is not beat.before.entities[i].aliases
+            beat.after.entities[i].model_copy(update={"aliases": mind.aliases, "factions": mind.factions})
+            for i, mind in current.entities.items()
+            if mind.aliases is not beat.before.entities[i].aliases or mind.factions != beat.before.entities[i].factions
         ],
     )
 

@@ -10,6 +10,7 @@ from engine.events import (
     BeatFailed,
     BeatStarted,
     EngineEvent,
+    FactionsChanged,
     Listener,
     ModelNote,
     Paused,
@@ -21,9 +22,11 @@ from engine.events import (
 from engine.llm.fitting import shorter
 from engine.memory.compression.engine import CompressionEngine
 from engine.memory.handoff.engine import HandoffEngine
+from engine.memory.knowledge import membership
 from engine.memory.sessions.filling import Filling
 from engine.records.base import EntityId, Record
 from engine.records.intents import Intent, Outcome
+from engine.records.knowledge import FactionChange
 from engine.records.memory import HandoffRun
 from engine.records.prompts import Prompt
 from engine.records.sessions import SessionPolicy
@@ -150,6 +153,18 @@ class SimulationManager:
             return alias_by_hand(self._store, conn, world, viewer, target, alias)
 
         await self._commit(run)
+
+    async def set_factions(self, entity: EntityId, factions: Sequence[str]) -> tuple[FactionChange, ...]:
+        """Let an entity be in these factions from now on. May come while a beat is running. Returns those left and those joined."""
+        done: list[FactionChange] = []
+
+        def run(conn: sqlite3.Connection, world: World) -> Written:
+            after, changes = membership.change(conn, self._store, world, entity, factions)
+            done[:] = changes
+            return Written(after, (FactionsChanged(changes=changes),) if changes else ())
+
+        await self._commit(run)
+        return tuple(done)
 
     def _a_minute_passes(self, conn: sqlite3.Connection, world: World) -> Written:
         after = world.model_copy(update={"now": advance(world.now, 1)})

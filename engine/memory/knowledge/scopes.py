@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from engine.errors import CommandError
+from engine.errors import KnowledgeError
 from engine.records.base import EntityId
 from engine.records.knowledge import Knowledge, PromotionPolicy, Scope
 from engine.records.world import World
@@ -66,15 +66,15 @@ def known_factions(world: World) -> tuple[str, ...]:
 
 
 def checked(world: World, scope: Scope, scope_id: str, more: Collection[str] = ()) -> Holder:
-    """A holder as a person named it. `more` are factions that exist though nobody is in them. Raises `CommandError` for nobody."""
+    """A holder as a person named it. `more` are factions that exist though nobody is in them. Raises `KnowledgeError` for nobody."""
     if scope == "world":
         return ("world", "")
     if scope == "entity":
         if scope_id not in world.entities or not world.entities[scope_id].agent:
-            raise CommandError("Nobody with a mind has that id.", "Choose one of the people.")
+            raise KnowledgeError("Nobody with a mind has that id.", "Choose one of the people.", kind="unknown_entity")
         return ("entity", scope_id)
     factions = known_factions(world)
     if scope_id not in factions and scope_id not in more:
         there = f"There are: {', '.join(factions)}." if factions else "Nobody here is in a faction."
-        raise CommandError(f'There is no faction "{scope_id[:60]}".', there)
+        raise KnowledgeError(f'There is no faction "{scope_id[:60]}".', there, kind="unknown_faction")
     return ("faction", scope_id)

@@ -1,0 +1,142 @@
+"""What somebody believed at an earlier round, and how a piece of knowledge came to be what it is (DESIGN 10). Runs inside a read."""
+
+import re
+import sqlite3
+from typing import Final, NamedTuple
+
+from engine.errors import KnowledgeError
+from engine.llm.stems import STOP_WORDS, stem
+from engine.mind.aliases import is_name, name_words, true_names
+from engine.records.base import EntityId, Record
+from engine.records.knowledge import AuditRow, Cause, Knowledge, KnowledgeId
+from engine.records.tokens import bare, referred
+from engine.records.world import World
+from engine.storage.store import Store
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_QUESTION: Final = re.compile(
+    r"\s*what (?:did|does) (?P<who>.+?) (?:believe|know|think)s?(?: (?:about|of) (?P<about>.+?))?"
+    r"(?:,? (?:at|in|by|as of|on|after) (?:the end of )?(?:round|turn) (?P<round>\d+))?\s*[?.!]*\s*",
+    re.IGNORECASE,
+)
+_ASK: Final = 'Ask, say: "What did Mira believe about Gareth at round 12?"'
+
+
+class Belief(NamedTuple):
+    """A piece as somebody believed it at the end of a round."""
+
+    then: Knowledge
+    """As it read."""
+    now: Knowledge | None
+    """As it is; None when it is no more."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it reads otherwise now, or holds no longer."""
+        return self.now is None or self.now.content != self.then.content or self.now.valid_to != self.then.valid_to
+
+
+class Wording(NamedTuple):
+    """How a piece was from one round to another."""
+
+    row: Knowledge
+    first_round: int
+    last_round: int | None
+    """None for how it is now."""
+    cause: Cause | None
+    """What changed it then; None while nothing has."""
+    why: str
+
+
+class Past(NamedTuple):
+    """All that is known of how a piece came to be what it is."""
+
+    now: Knowledge | None
+    """None for one that was deleted, or merged into another."""
+    wordings: tuple[Wording, ...]
+    """Oldest first, the present one last."""
+    audit: tuple[AuditRow, ...]
+    """Oldest first."""
+
+
+class Question(Record):
+    """What somebody wants to know of what a mind believed."""
+
+    entity: EntityId
+    about: EntityId | None = None
+    query: str = ""
+    """Words that it should be about."""
+    round: int
+
+
+def believed_at(
+    conn: sqlite3.Connection, store: Store, world: World, entity: EntityId, round_number: int, about: EntityId | None = None,
+    query: str = "",
+) -> tuple[Belief, ...]:
+    """What an entity believed at the end of a round; with `about` only what is about or speaks of that one, with `query` only what has
+    words of it, most of them first. Who could know is a condition of the SQL. Raises `KnowledgeError` for a round that has not been."""
+    if not 0 <= round_number <= world.round:
+        raise KnowledgeError(f"There has been no round {round_number}.", f"Give one from 0 to {world.round}.", kind="bad_value")
+    found = store.knowledge_history.believed_at(conn, entity, round_number)
+    if about is not None:
+        found = [row for row in found if row.subject_id == about or about in referred(row.content)]
+    if sought := words_of(query):
+        counted = [(len(sought & _told(world, row)), row) for row in found]
+        found = [row for count, row in sorted(counted, key=lambda one: (-one[0], one[1].seq)) if count]
+    now = {row.id: row for row in store.knowledge.get(conn, [row.id for row in found])}
+    return tuple(Belief(row, now.get(row.id)) for row in found)
+
+
+def past_of(conn: sqlite3.Connection, store: Store, key: KnowledgeId) -> Past:
+    """How a piece came to be what it is, also one that is no more. Raises `KnowledgeError`."""
+    now = next(iter(store.knowledge.get(conn, [key])), None)
+    versions = store.knowledge.versions(conn, key)
+    if now is None and not versions:
+        raise KnowledgeError("There is no such knowledge.", "Choose one of the list.", kind="unknown_knowledge")
+    wordings = [
+        Wording(one.before, one.before.updated_round, one.replaced_round, one.cause, one.why) for one in versions
+    ]
+    if now is not None:
+        wordings.append(Wording(now, now.updated_round, None, None, ""))
+    audit = store.audit.find(conn, knowledge=key, limit=1_000_000)
+    return Past(now, tuple(wordings), tuple(reversed(audit)))
+
+
+def question(world: World, text: str) -> Question:
+    """What a person's question asks: whose mind, about whom or what, at which round; the present one when none is named.
+
+    People are named by their true names, parts of those, or ids. Raises `KnowledgeError` with how to ask. Pure.
+    """
+    found = _QUESTION.fullmatch(" ".join(text.split()))
+    if found is None:
+        raise KnowledgeError("That question was not understood.", _ASK, kind="unclear")
+    who = _named(world, found["who"])
+    if who is None or not world.entities[who].agent:
+        raise KnowledgeError(f'Nobody with a mind is called "{found["who"][:60]}".', "Name one of the people.", kind="unknown_entity")
+    about = _named(world, found["about"]) if found["about"] else None
+    asked = int(found["round"]) if found["round"] else world.round
+    return Question(entity=who, about=about, query="" if about is not None else found["about"] or "", round=asked)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The stems of what a query asks for."""
+    return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS)
+
+
+def _told(world: World, row: Knowledge) -> frozenset[str]:
+    """The stems of a piece, true names of all in it included."""
+    people = [*referred(row.content), *([row.subject_id] if row.subject_id else [])]
+    names = " ".join(true_names(world, people).values())
+    return words_of(f"{bare(row.content)} {bare(row.rationale)} {row.topic_key.replace('_', ' ')} {names}")
+
+
+def _named(world: World, text: str) -> EntityId | None:
+    """Whom a person means by true name, part of one, label or id."""
+    sought = " ".join(text.split()).strip("\"'").removeprefix("@")
+    if sought in world.entities:
+        return sought
+    names = true_names(world, world.entities)
+    known = {name: entity for entity, name in names.items()} | name_words({e: n for e, n in names.items() if is_name(n)})
+    folded = {name.casefold(): entity for name, entity in known.items()}
+    low = sought.casefold()
+    return folded.get(low) or folded.get(low.removeprefix("the ")) or folded.get(f"the {low}")
