@@ -138,8 +138,8 @@ async def test_a_draft_is_no_reply_when_what_follows_breaks_off(reply: str) -> N
 
 
 _CHUNKS = json.dumps({"chunks": [
-    {"sourceEntryIds": ["M1"], "content": "P1 spoke of \"it\" \u2014 \u00e9.", "quotes": ["a"], "importance": 5, "involvedEntityIds": ["P1"],
-     "retainInBuffer": False},
+    {"sourceEntryIds": ["M1"], "content": "P1 spoke of \"it\" \u2014 \u00e9.", "quotes": ["a"], "importance": 5,
+     "involvedEntityIds": ["P1"], "retainInBuffer": False},
     {"sourceEntryIds": ["M2"], "content": "P2 left.", "quotes": [], "importance": 10, "involvedEntityIds": [], "retainInBuffer": True},
 ]})  # fmt: skip
 
