@@ -5,6 +5,7 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
+from typing import Literal
 
 import pytest
 
@@ -20,6 +21,7 @@ from engine.records.authored import AuthoredWorld
 from engine.records.intents import Intent
 from engine.records.memory import NewBufferEntry, NewLedgerEntry
 from engine.records.policies import Policies
+from engine.records.sessions import SessionPolicy
 from engine.records.world import Attribute, Entity, Place, Portal, World
 from engine.storage.store import Store
 from engine.turns.actor import Actor
@@ -201,7 +203,8 @@ def at(values: list[float], share: float) -> float:
 
 @pytest.mark.benchmark
 @pytest.mark.timeout(300)
-async def test_a_beat_without_model_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("pairs", ["none", "all"])
+async def test_a_beat_without_model_time(tmp_path: Path, capsys: pytest.CaptureFixture[str], pairs: Literal["none", "all"]) -> None:
     authored, policies, embedder, router, unit = harbour(), Policies(), Hash768(), Router(Trivial()), Unit(tmp_path / "unit.db")
     store, watch = await Store.create(tmp_path / "beat.db", authored), Stopwatch(unit)
     try:
@@ -209,12 +212,15 @@ async def test_a_beat_without_model_time(tmp_path: Path, capsys: pytest.CaptureF
         simulation = SimulationManager(
             store, authored.world, Actor(store, router, RecallEngine(store, embedder, policies), policies), Decoder(router),
             Referee(router), HandoffEngine(store, router, embedder, policies, watch.hear), watch.hear,
+            sessions=SessionPolicy(pairs=pairs),
         )
         await simulation.step()  # fills caches, as any play beyond its first round has
         watch.again()
         for _ in range(ROUNDS):
             await simulation.step()
         assert await store.db.read(store.ledger.count) >= AGENTS * MEMORIES
+        turns = await store.db.read(lambda conn: conn.execute("SELECT count(*) FROM session_turns").fetchone()[0])
+        assert turns >= 2 * AGENTS * ROUNDS or pairs == "none"
     finally:
         unit.close()
         await store.close()
@@ -223,9 +229,10 @@ async def test_a_beat_without_model_time(tmp_path: Path, capsys: pytest.CaptureF
     usual, slow = median(beats.cpu) / median(units.cpu), at(beats.cpu, 0.99) / median(units.cpu)
     with capsys.disabled():
         print(
-            f"\nbeat without model time, {AGENTS} agents, ledger of {AGENTS * MEMORIES:,}: median {median(beats.wall):.2f} ms "
-            f"(bar {BAR_MS}), p99 {at(beats.wall, 0.99):.2f} ms (bar {BAR_P99_MS}), {median(beats.wall) / median(units.wall):.1f} units of "
-            f"{median(units.wall):.2f} ms; processor {median(beats.cpu):.2f} ms, p99 {at(beats.cpu, 0.99):.2f} ms, "
+            f"\nbeat without model time, sessions of {pairs} pairs, {AGENTS} agents, ledger of {AGENTS * MEMORIES:,}: "
+            f"median {median(beats.wall):.2f} ms (bar {BAR_MS}), p99 {at(beats.wall, 0.99):.2f} ms (bar {BAR_P99_MS}), "
+            f"{median(beats.wall) / median(units.wall):.1f} units of {median(units.wall):.2f} ms; "
+            f"processor {median(beats.cpu):.2f} ms, p99 {at(beats.cpu, 0.99):.2f} ms, "
             f"{usual:.1f} and {slow:.1f} units of {median(units.cpu):.2f} ms"
         )
     assert usual <= MEDIAN_RATIO
