@@ -261,7 +261,7 @@ class GameHost:
         try:
             while run.left > 0:
                 report = await game.step(run.begin())
-                run.done += 1
+                run.done += not report.paused
                 run.promoted += report.handoffs
                 run.failed += report.failed_beats
                 await self._until_shown()

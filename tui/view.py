@@ -30,6 +30,7 @@ from engine.events import (
     ProseTakenBack,
     RoundEnded,
     RoundStarted,
+    SessionsChanged,
     Trouble,
 )
 from engine.mind.perception import reach
@@ -77,7 +78,9 @@ class WorldView:
     prose: str = ""
     """What the acting entity has said so far in this beat."""
     spent: Spent = _NOTHING
-    """What calls to models have taken since the save was opened."""
+    """What calls to models have taken since the save was opened: all of it, also what is still to be shown."""
+    speaker: str = ""
+    """The model that speaks for everybody who is not played, as things stood after the last call."""
     caps: tuple[CapState, ...] = ()
     """Caps as they stood after the last call."""
     model_note: ModelNote | None = None
@@ -146,14 +149,16 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
         case ProposalClosed(entity=owner, reason=reason):
             view = replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
             return replace(view, note=Note(rejected(view.name(owner)))) if reason == "rejected" else view
+        case SessionsChanged():
+            return view  # none of the panes shows sessions
         case Embedding(done=done, total=total):
             return replace(view, embedding=event if done < total else None)
         case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
             return _handoff(view, event)
         case ModelNote():
             return replace(view, model_note=event)
-        case Called(call=call):
-            return replace(view, spent=view.spent + Spent.of(call))
+        case Called():
+            return view  # what was spent is read from the meter
         case Paused(reason=reason):
             return replace(view, acting=None, prose="", note=Note(reason, "bad"))
         case Trouble(text=text):

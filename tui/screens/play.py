@@ -114,9 +114,7 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
 
     def on_screen_resume(self) -> None:
         """Back from another screen: other models may answer, and other caps hold."""
-        if (game := self.host.game) is not None:
-            self.query_one(TopBar).model = game.model_name
-            self.view = replace(self.view, caps=game.models.caps())
+        self.view = self.with_models(self.view)
 
     # layout
 

@@ -54,9 +54,6 @@ class Line(Widget):
 class TopBar(Line):
     """World, clock and round on the left; who plays, who speaks for the others and what that has taken on the right."""
 
-    model: reactive[str] = reactive("")
-    """Who speaks."""
-
     def line(self) -> Content:
         """The line. Where there is no room for all of it, what was taken is said shorter, then who speaks, then the left part."""
         world = self.view.world
@@ -76,7 +73,7 @@ class TopBar(Line):
         state = (" · running", ".key") if self.view.running else ("", "")
         asks = (" · asks first", ".candidate") if self.view.review else ("", "")
         spent, cap = self.view.spent, nearest(self.view.caps)
-        model = plain(self.model)
+        model = plain(self.view.speaker)
         short = model.rsplit("/", 1)[-1]
         tokens = [f" · {spent.tokens:,} tokens", f" · {short_tokens(spent.tokens)}"] if spent.calls else ["", ""]
         sums = [f" · {cost(spent, long=True)}", f" · {cost(spent)}"] if spent.cost or spent.unpriced else ["", ""]

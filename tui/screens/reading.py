@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _RATE = 1 / 15
 NOTE_SECONDS = {"plain": 8.0, "good": 8.0, "bad": 20.0}
 """For which a note is shown that does not last."""
-_FRESH = 6.0
+FRESH_SECONDS = 6.0
 """Seconds for which a new memory is marked."""
 _LINES = 500
 """Lines of the story that are read when a game is opened."""
@@ -82,11 +82,8 @@ class ReadingScreen(Screen[None]):
             return
         agents = game.world.agents()
         chosen = game.played or (agents[0].id if agents else None)
-        view = WorldView(
-            game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played,
-            spent=game.models.meter.total, caps=game.models.caps(),
-        )
-        self.view = replace(view, note=resting(view))
+        view = WorldView(game.world, self._names(game.played), {}, chosen, game.played is not None, played=game.played)
+        self.view = replace(self.with_models(view), note=resting(view))
         self.host.chosen = chosen
         self.host.pacer.interest = lambda entity, starting: self.view.follows(entity, starting)
         self.ticker = self.set_interval(_RATE, self.tick)
@@ -100,6 +97,12 @@ class ReadingScreen(Screen[None]):
         if game is None:
             return {}
         return {entity: game.name(entity, None if entity == viewer else viewer) for entity in game.world.entities}
+
+    def with_models(self, view: WorldView) -> WorldView:
+        """The view with who speaks, what was spent and how far caps are used up, as it is now."""
+        if (game := self.host.game) is None:
+            return view
+        return replace(view, speaker=game.model_name, spent=game.models.meter.total, caps=game.models.caps())
 
     # what is said
 
@@ -137,7 +140,7 @@ class ReadingScreen(Screen[None]):
                     words = f"{capped(playing=True)} {reason}" if at_cap else reason
                     view = replace(view, acting=None, prose="", model_note=None, note=self.problem_note(words, lasting=at_cap))
         if any(isinstance(item, Heard) and isinstance(item.event, Called) for item in items):
-            view = replace(view, caps=self.host.game.models.caps() if self.host.game else ())
+            view = self.with_models(view)
         running = self.host.running
         if items or running != view.running:
             old = self.view
@@ -224,7 +227,7 @@ class ReadingScreen(Screen[None]):
 
     def _settle_later(self) -> None:
         self._settling += 1
-        self.set_timer(_FRESH, partial(self._settle, self._settling))
+        self.set_timer(FRESH_SECONDS, partial(self._settle, self._settling))
 
     def _settle(self, number: int) -> None:
         if number == self._settling:

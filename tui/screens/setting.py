@@ -19,6 +19,7 @@ from tui.dialogs.route import Choice, RouteDraft
 from tui.figures import CAPS, duration
 from tui.host import GameHost
 from tui.models_view import By, Desk, ModelsView, Slot, environment, looked
+from tui.panes.endpoint import INSTALL, absent
 from tui.panes.routes import slot_name
 from tui.screens.playbars import said
 from tui.text import plain
@@ -223,8 +224,10 @@ class SettingScreen(Screen[None]):
     async def keep_embedder(self, text: str) -> str:
         """Write which embedder finds memories; an empty text takes it back. Returns what is wrong when it could not be written."""
         if not text:
-            return await self.written("models.embed", None, "hash768 finds memories again.")
-        return await self.written("models.embed", text, f"{text} finds memories from now on.")
+            return await self.written("models.embed", None, "hash768 finds memories again, from the next opening of a save on.")
+        if text == "minilm" and absent():
+            return f"minilm is not installed here. Leave with esc, install it with `{INSTALL}`, and start again."
+        return await self.written("models.embed", text, f"{text} finds memories from the next opening of a save on.")
 
     # what can be chosen
 
