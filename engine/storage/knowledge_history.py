@@ -112,7 +112,8 @@ class KnowledgeHistory:
 
     # keepers
     def keep(self, conn: sqlite3.Connection, entity: EntityId, keys: Iterable[KnowledgeId], change: Change) -> None:
-        """Let an entity that leaves a faction keep rows as they are worded now. Raises `KeyError` for a row that is not there."""
+        """Let an entity that leaves a faction keep rows as they are worded now, in the place of what it kept of them when it left before.
+        Raises `KeyError` for a row that is not there."""
         audit = AuditRepository()
         for key in keys:
             if conn.execute(_KEEP, (entity, key)).rowcount != 1:

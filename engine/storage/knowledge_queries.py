@@ -23,7 +23,7 @@ _OWN = "row.scope = 'entity' AND row.scope_id = :entity"
 _FACTION = "row.scope = 'faction' AND row.scope_id IN (SELECT value FROM json_each(:factions))"
 _WORLD = "row.scope = 'world' AND row.scope_id = ''"
 _KEPT = f"""
-SELECT {_ALL}, was.row_json FROM knowledge_keepers AS kept JOIN knowledge AS row ON row.id = kept.knowledge_id
+SELECT {_ALL}, was.row_json FROM knowledge_keepers AS kept CROSS JOIN knowledge AS row ON row.id = kept.knowledge_id
 LEFT JOIN knowledge_versions AS was ON was.knowledge_id = kept.knowledge_id AND was.version = kept.version
 WHERE kept.entity_id = :entity
     AND NOT (row.valid_to IS NULL AND (({_OWN}) OR ({_FACTION}) OR ({_WORLD})))

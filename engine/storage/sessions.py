@@ -27,7 +27,7 @@ WHERE id = ?
 """
 GET = f"SELECT {_COLUMNS} FROM sessions WHERE id = ?"
 OPEN_OF = f"SELECT {_COLUMNS} FROM sessions WHERE agent_id = ? AND actor_id = ? AND status IN ('open', 'collapsing')"
-OPEN_PAIRS = "SELECT actor_id, id FROM sessions WHERE agent_id = ? AND status IN ('open', 'collapsing')"
+OPEN_PAIRS = "SELECT actor_id, id FROM sessions INDEXED BY sessions_open WHERE agent_id = ? AND status IN ('open', 'collapsing')"
 OPEN_AMONG = """
 SELECT one.agent_id, one.actor_id, one.id FROM json_each(?) AS pair CROSS JOIN sessions AS one
 WHERE one.agent_id = pair.value ->> 0 AND one.actor_id = pair.value ->> 1 AND one.status IN ('open', 'collapsing')
