@@ -10,10 +10,10 @@ from engine.memory.knowledge.conflict import CONTRADICTS
 from engine.memory.knowledge.merging import merged
 from engine.memory.knowledge.placing import Origin
 from engine.memory.knowledge.promotion import bears_on
-from engine.memory.knowledge.scopes import Holder
+from engine.memory.knowledge.scopes import Holder, holder_of
 from engine.memory.knowledge.settler import EVERYTHING
 from engine.memory.knowledge.settling import stands_to
-from engine.records.knowledge import AuditAction, Knowledge, NewKnowledge
+from engine.records.knowledge import AuditAction, Knowledge, KnowledgeId, NewKnowledge
 from engine.storage.store import Store
 
 
@@ -33,8 +33,21 @@ def alike(conn: sqlite3.Connection, store: Store, row: Knowledge, holder: Holder
     return max(there, key=lambda other: (other.term == "long", -other.seq), default=None)
 
 
-def arrive(conn: sqlite3.Connection, store: Store, row: Knowledge, action: AuditAction, why: str, origin: Origin) -> Arrival:
-    """Write `row`, a changed copy of what was read, to the holder that it names. Raises as `KnowledgeRepository.update` does."""
+def arrive(
+    conn: sqlite3.Connection, store: Store, row: Knowledge, action: AuditAction, why: str, origin: Origin, rival: KnowledgeId | None = None
+) -> Arrival:
+    """Write `row`, a changed copy of what was read, to the holder that it names. `rival` is what it had lost against before: there it is
+    retired, whatever the rules say. Raises as `KnowledgeRepository.update` does."""
+    arrival = _arrive(conn, store, row, action, why, origin)
+    stands = next((one for one in store.knowledge.get(conn, [rival] if rival else []) if one.holds), None)
+    if stands is None or stands.id == arrival.row.id or holder_of(stands) != holder_of(arrival.row) or not row.holds:
+        return arrival
+    over = stands.model_copy(update={"valid_to": max(stands.valid_from, origin.at), "superseded_by": arrival.row.id})
+    retired = store.knowledge.update(conn, over, origin.change("retired", f"it is contradicted: {row.content}"))
+    return arrival._replace(retired=(*arrival.retired, retired))
+
+
+def _arrive(conn: sqlite3.Connection, store: Store, row: Knowledge, action: AuditAction, why: str, origin: Origin) -> Arrival:
     same = alike(conn, store, row, (row.scope, row.scope_id)) if row.holds else None
     if same is not None:
         term = "long" if "long" in (row.term, same.term) else "short"
@@ -63,8 +76,13 @@ def retire_contradicted(conn: sqlite3.Connection, store: Store, row: Knowledge, 
             conn, other.model_copy(update={"valid_to": max(other.valid_from, origin.at), "superseded_by": row.id}),
             origin.change("retired", f"it is over, or contradicted: {row.content}"),
         )
-        for other in _there(conn, store, row, (row.scope, row.scope_id)) if stands_to(other, row) in CONTRADICTS
-    )  # fmt: skip
+        for other in contradicting(conn, store, row)
+    )
+
+
+def contradicting(conn: sqlite3.Connection, store: Store, row: Knowledge) -> list[Knowledge]:
+    """What is believed where a piece is held, or would be, and cannot hold beside it."""
+    return [other for other in _there(conn, store, row, holder_of(row)) if stands_to(other, row) in CONTRADICTS]
 
 
 def _there(conn: sqlite3.Connection, store: Store, row: Knowledge, holder: Holder) -> list[Knowledge]:

@@ -127,7 +127,7 @@ def restore(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
     if (waiting := store.promotions.waiting_for(conn, key)) is not None:
         store.promotions.settle(conn, waiting.id)
     why = "by hand" if version is None else f"by hand, as of version {version}"
-    return arrive(conn, store, back, "restored", why, origin) if back != row else Arrival(row)
+    return arrive(conn, store, back, "restored", why, origin, row.superseded_by) if back != row else Arrival(row)
 
 
 def living(conn: sqlite3.Connection, store: Store, key: KnowledgeId) -> Knowledge:

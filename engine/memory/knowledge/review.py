@@ -5,7 +5,7 @@ import sqlite3
 from typing import Final
 
 from engine.errors import KnowledgeError
-from engine.memory.knowledge.arriving import Arrival, arrive
+from engine.memory.knowledge.arriving import Arrival, arrive, contradicting
 from engine.memory.knowledge.by_hand import living
 from engine.memory.knowledge.placing import Origin
 from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, targets, would_forget
@@ -80,6 +80,8 @@ def reverse(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
         store.knowledge.remove(conn, row, origin.change("reversed", "its promotion was taken back"))
         return (*_revived(conn, store, row, None, origin), row)
     back = row.model_copy(update={name: getattr(before, name) for name in _OF_A_PROMOTION})
+    if rivals := contradicting(conn, store, back):  # learned meanwhile, and later
+        back = _ended(back, max(rivals, key=lambda one: (one.valid_from, one.seq)), origin)
     now = store.knowledge.update(conn, back, origin.change("reversed", "its promotion was taken back"))
     return (now, *_revived(conn, store, row, now, origin))
 
@@ -102,13 +104,7 @@ def _promote(
         "term": "long", "scope": to[0], "scope_id": to[1], "valid_to": None, "superseded_by": None, "tier": "hot",
         "promoted_round": world.round if row.term == "short" else row.promoted_round,
     }
-    arrival = arrive(conn, store, row.model_copy(update=update), action, why, origin)
-    rival = next((one for one in store.knowledge.get(conn, [lost_to] if lost_to else []) if one.holds), None)
-    if rival is None or holder_of(rival) != to:
-        return arrival
-    over = rival.model_copy(update={"valid_to": max(rival.valid_from, world.now), "superseded_by": arrival.row.id})
-    retired = store.knowledge.update(conn, over, origin.change("retired", f"it is contradicted: {row.content}"))
-    return arrival._replace(retired=(*arrival.retired, retired))
+    return arrive(conn, store, row.model_copy(update=update), action, why, origin, lost_to)
 
 
 def _copy(conn: sqlite3.Connection, store: Store, world: World, row: Knowledge, holder: Holder) -> None:
@@ -137,7 +133,7 @@ def _revived(
             conn, row.model_copy(update={"valid_to": None, "superseded_by": None}),
             origin.change("restored", "what had stood against it was taken back"),
         )
-        for row in rows if now is None or holder_of(row) != holder_of(now)
+        for row in rows if (now is None or holder_of(row) != holder_of(now)) and not contradicting(conn, store, row)
     )  # fmt: skip
 
 
@@ -146,4 +142,13 @@ def _unmerge(conn: sqlite3.Connection, store: Store, key: KnowledgeId, origin: O
     last = store.audit.find(conn, knowledge=key, limit=1)
     if not last or last[0].action != "merged" or not store.knowledge.versions(conn, key):
         raise KnowledgeError("There is no such knowledge.", "Choose one of the list.", kind="unknown_knowledge")
-    return (store.knowledge.restore(conn, key, origin.change("reversed", "it was merged by a promotion, and that was taken back")),)
+    row = store.knowledge.restore(conn, key, origin.change("reversed", "it was merged by a promotion, and that was taken back"))
+    if rivals := contradicting(conn, store, row):
+        over = _ended(row, max(rivals, key=lambda one: (one.valid_from, one.seq)), origin)
+        row = store.knowledge.update(conn, over, origin.change("retired", "something else came to be known meanwhile"))
+    return (row,)
+
+
+def _ended(row: Knowledge, by: Knowledge, origin: Origin) -> Knowledge:
+    """A piece that holds no longer beside another."""
+    return row.model_copy(update={"valid_to": max(row.valid_from, min(by.valid_from, origin.at)), "superseded_by": by.id})

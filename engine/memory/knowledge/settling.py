@@ -6,6 +6,7 @@ decides. Nothing is written here.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 from engine.memory.embedding import Vectors
@@ -77,8 +78,12 @@ def probe(new: NewKnowledge, number: int) -> Knowledge:
 
 
 def stands_to(row: Knowledge, new: Knowledge) -> Relation:
-    """How a piece that is held and a new one stand to each other, whichever of them began to hold first."""
-    return relation(row, new) if row.valid_from <= new.valid_from else relation(new, row)
+    """How a piece that is held and another stand to each other, whichever of them began to hold first; of one moment, was written first."""
+    return relation(row, new) if _age(row) <= _age(new) else relation(new, row)
+
+
+def _age(row: Knowledge) -> tuple[datetime, bool, int]:
+    return row.valid_from, is_new(row.id), row.seq
 
 
 def is_same(near: Near, new: Knowledge, limits: Thresholds) -> bool:
