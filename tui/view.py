@@ -15,16 +15,19 @@ from engine.events import (
     EngineEvent,
     EntityMoved,
     EntryRestored,
+    FactionsChanged,
     HandoffCommitted,
     HandoffFailed,
     HandoffProposed,
     HandoffStarted,
     Happened,
+    KnowledgeChanged,
     MemoryChanged,
     ModelNote,
     Paused,
     PinChanged,
     PortalChanged,
+    PromotionCommitted,
     ProposalClosed,
     ProseStreamed,
     ProseTakenBack,
@@ -149,8 +152,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
         case ProposalClosed(entity=owner, reason=reason):
             view = replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
             return replace(view, note=Note(rejected(view.name(owner)))) if reason == "rejected" else view
-        case SessionsChanged():
-            return view  # none of the panes shows sessions
+        case SessionsChanged() | KnowledgeChanged() | PromotionCommitted() | FactionsChanged():
+            return view  # none of the panes shows sessions or knowledge
         case Embedding(done=done, total=total):
             return replace(view, embedding=event if done < total else None)
         case HandoffStarted() | ChunkDecided() | HandoffCommitted() | HandoffFailed():
