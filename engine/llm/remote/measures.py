@@ -66,14 +66,18 @@ class Measures:
         if estimate >= _TELLING:
             self.scale = max(self.scale, min(_HIGHEST_SCALE, tokens / estimate))
 
-    def too_long(self, text: str, complaint: str) -> None:
-        """A provider complained of the length of a text: the next one drafted by window and count will be shorter."""
+    def too_long(self, text: str, complaint: str, *, outdated: bool = False) -> None:
+        """A provider complained of the length of a text: the next one drafted by window and count will be shorter.
+
+        `outdated` is a text that was drafted before what is known now, for a call that waited meanwhile: of it there is no more to learn
+        than the complaint says.
+        """
         said, before = numbers_in(complaint), (self.window, self.count(text))
         if said.window is not None and _LEAST_WINDOW <= said.window < self.window:
             self.window, self.source = said.window, "server"
         if said.prompt is not None:
             self.counted(text, said.prompt)
-        if (self.window, self.count(text)) == before:
+        if (self.window, self.count(text)) == before and not outdated:
             self.window = max(_LEAST_WINDOW, int(self.window * _SHRINK))
 
 

@@ -187,7 +187,8 @@ class RemoteModel:
             reply = await self._bridge.call(asked, self._origin, _OVERALL * silence if stream else silence)
         except ProviderError as error:
             if error.trouble == "too_long":
-                self._measures.too_long(sent.read, str(error.__cause__))
+                outdated = self.count_tokens(request.text) + request.max_tokens > self.context_window
+                self._measures.too_long(sent.read, str(error.__cause__), outdated=outdated)
             raise
         finally:
             ear.close()

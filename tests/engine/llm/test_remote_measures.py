@@ -59,6 +59,18 @@ def test_whatever_is_said_the_next_text_is_shorter(complaint: str, window: int) 
     assert (measures.window, measures.count(LONG)) != before or window < 732
 
 
+async def test_texts_that_were_drafted_before_the_window_was_known_teach_it_once(server: FakeServer) -> None:
+    """Calls wait in line while the first of them is refused."""
+    server.window = 1500
+    model = remote(server, context_window=32_000)
+    for _ in range(3):
+        with pytest.raises(ProviderError) as caught:
+            await model.complete(request(LONG))
+        assert caught.value.trouble == "too_long"
+        assert model.context_window == 1500
+    await drafted(model)
+
+
 def test_a_count_is_never_below_what_a_provider_was_seen_to_count_and_bounded() -> None:
     measures = Measures(None)
     first = measures.count(LONG)
