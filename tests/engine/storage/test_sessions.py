@@ -103,7 +103,7 @@ async def test_sessions_are_found_by_filters_and_paged(store: Store) -> None:
     first = await store.db.read(lambda conn: find(conn, agent="bob", actor="mira", limit=3))
     rest = await store.db.read(lambda conn: find(conn, agent="bob", actor="mira", before=first[-1].id))
     assert [each.id[-1] for each in (*first, *rest)] == ["4", "3", "2", "1"]
-    assert [each.id[-1] for each in await store.db.read(lambda conn: find(conn, statuses=("open",)))] == ["5", "4"]
+    assert [each.id[-1] for each in await store.db.read(partial(find, statuses=["open"]))] == ["5", "4"]
     assert await store.db.read(lambda conn: find(conn, agent="mira")) == []
 
 
