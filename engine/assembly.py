@@ -2,6 +2,7 @@
 
 import time
 
+from engine.beside import Beside
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, HandoffCommitted, Listener, Trouble
@@ -17,6 +18,7 @@ from engine.memory.handoff.engine import HandoffEngine
 from engine.memory.knowledge.engine import KnowledgeEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
+from engine.memory.sessions.collapse import Collapser
 from engine.model_desk import Due, ModelDesk
 from engine.records.base import EntityId
 from engine.records.hints import ModelHints
@@ -71,6 +73,11 @@ class Parts:
         self.knowledge = KnowledgeDesk(
             store, lambda: self.simulation.world, self.knowledge_engine, embedder, policies, self.emit, self.simulation.set_factions
         )
+        self.beside = Beside(
+            store, lambda: self.simulation.world, Collapser(store, self.router, embedder, self.knowledge_engine, self.emit),
+            self.knowledge_engine, self.emit,
+        )
+        self.sessions.collapser = self.beside
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:

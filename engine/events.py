@@ -11,7 +11,7 @@ from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, L
 from engine.records.models import Call
 from engine.records.prompts import Task
 from engine.records.review import PendingProposal
-from engine.records.sessions import SessionId
+from engine.records.sessions import CollapseRun, SessionId
 from engine.records.world import PortalState
 
 
@@ -183,6 +183,13 @@ class SessionsChanged(Record):
     session_ids: tuple[SessionId, ...]
 
 
+class SessionCollapsed(Record):
+    """A session, or its older part, has come to something, or to nothing, or could not be collapsed: the run says which."""
+
+    kind: Literal["session_collapsed"] = "session_collapsed"
+    run: CollapseRun
+
+
 class KnowledgeChanged(Record):
     """Knowledge was added, changed or taken away: by a collapse, a promotion, a sweep or a person."""
 
@@ -249,7 +256,7 @@ class Trouble(Record):
 EngineEvent = (
     RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | KnowledgeChanged
+    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | SessionCollapsed | KnowledgeChanged
     | PromotionCommitted | FactionsChanged | Embedding | ModelNote | Called | Paused | Trouble
 )
 Listener = Callable[[EngineEvent], None]

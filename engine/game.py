@@ -75,6 +75,7 @@ class Game:
         try:
             if not store.db.read_only:
                 await game._begin_embedding()
+                await game._parts.beside.begin()
         except BaseException:
             await game.close()
             raise
@@ -110,6 +111,7 @@ class Game:
             self._embedding.cancel()
             await asyncio.wait({self._embedding})
         self._parts.models.close()
+        await self._parts.beside.close()
         await self._store.close()
 
     @property
@@ -185,6 +187,10 @@ class Game:
         Raises `CommandError` before anything is changed when the text cannot be understood. Cancelling is safe: the running beat
         is not consumed."""
         await self._parts.ready()
+        async with self._parts.beside.playing():
+            return await self._played_round(text)
+
+    async def _played_round(self, text: str) -> RoundReport:
         text = clean(text).strip()
         if not text:
             return await self._simulation.step(held=frozenset({self._played} if self._played else ()))
@@ -201,6 +207,11 @@ class Game:
             done = await self._simulation.act(self._played, text, intents)
             return RoundReport(round=self.world.round, beats=int(done), failed_beats=int(not done), handoffs=0, failed_handoffs=0)
         return await self._simulation.step({self._played: (text, intents)}, held=frozenset({self._played}))
+
+    async def settled(self) -> None:
+        """Wait until no work beside play is under way: sessions that are being collapsed, knowledge that is being promoted. Rounds do not
+        wait for it; runs that are to come out the same each time do."""
+        await self._parts.beside.settled()
 
     # looking; nothing here changes anything
     async def preview(self, entity: EntityId) -> Prompt:

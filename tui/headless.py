@@ -212,6 +212,7 @@ class _Run:
             if why := self._at_the_end():
                 break
             report = await game.step()
+            await game.settled()
             beats += report.beats
             why = self._stops(report)
             self._tell_failures(why)

@@ -33,6 +33,7 @@ from engine.events import (
     ProseTakenBack,
     RoundEnded,
     RoundStarted,
+    SessionCollapsed,
     SessionsChanged,
     Trouble,
 )
@@ -152,7 +153,7 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
         case ProposalClosed(entity=owner, reason=reason):
             view = replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
             return replace(view, note=Note(rejected(view.name(owner)))) if reason == "rejected" else view
-        case SessionsChanged() | KnowledgeChanged() | PromotionCommitted() | FactionsChanged():
+        case SessionsChanged() | SessionCollapsed() | KnowledgeChanged() | PromotionCommitted() | FactionsChanged():
             return view  # none of the panes shows sessions or knowledge
         case Embedding(done=done, total=total):
             return replace(view, embedding=event if done < total else None)
