@@ -8,7 +8,7 @@ from engine.records.base import EntityId
 from engine.records.knowledge import FactionChange, Knowledge, KnowledgeId
 from engine.storage.knowledge import KnowledgeRepository
 from engine.storage.knowledge_audit import AuditRepository, Change
-from engine.storage.knowledge_queries import COLUMNS, knowledge
+from engine.storage.knowledge_queries import COLUMNS, as_kept, knowledge
 from engine.storage.rows import list_text, text_list, time_text
 
 _FACTIONS = "SELECT factions_json FROM objects WHERE id = ?"
@@ -41,12 +41,12 @@ image AS (
     WHERE was.row_json ->> 'created_round' <= :round
 ),
 held AS (
-    SELECT id, row_json FROM image WHERE valid_to IS NULL AND (
+    SELECT id, row_json, NULL AS kept FROM image WHERE valid_to IS NULL AND (
         (scope = 'entity' AND scope_id = :entity) OR scope = 'world'
         OR (scope = 'faction' AND scope_id IN (SELECT value FROM json_each(:factions)))
     ) AND (:subject IS NULL OR subject_id = :subject) AND (:topic = '' OR topic_key = :topic)
-    UNION
-    SELECT image.id, was.row_json FROM knowledge_keepers AS kept JOIN image ON image.id = kept.knowledge_id
+    UNION ALL
+    SELECT image.id, image.row_json, was.row_json FROM knowledge_keepers AS kept JOIN image ON image.id = kept.knowledge_id
     LEFT JOIN knowledge_versions AS was ON was.knowledge_id = kept.knowledge_id AND was.version = kept.version
     WHERE kept.entity_id = :entity AND kept.round <= :round
         AND NOT (image.valid_to IS NULL AND (
@@ -56,7 +56,7 @@ held AS (
         AND CASE WHEN was.row_json IS NULL THEN image.valid_to ELSE was.row_json ->> 'valid_to' END IS NULL
         AND (:subject IS NULL OR image.subject_id = :subject) AND (:topic = '' OR image.topic_key = :topic)
 )
-SELECT {_SHAPE}, held.row_json, held.id FROM held LEFT JOIN knowledge AS row ON row.id = held.id
+SELECT {_SHAPE}, held.row_json, held.kept FROM held LEFT JOIN knowledge AS row ON row.id = held.id
 """
 
 
@@ -72,9 +72,10 @@ class KnowledgeHistory:
             "entity": entity, "round": round_number, "factions": list_text(sorted(self.factions_at(conn, entity, round_number))),
             "subject": subject, "topic": topic,
         }
-        found = [
-            knowledge(row[:-2]) if row[-2] is None else Knowledge.model_validate_json(row[-2]) for row in conn.execute(BELIEVED, asked)
-        ]
+        found = []
+        for *columns, then, kept in conn.execute(BELIEVED, asked):
+            row = knowledge(tuple(columns)) if then is None else Knowledge.model_validate_json(then)
+            found.append(as_kept(row, kept))
         return sorted(found, key=lambda row: row.seq)
 
     def at(self, conn: sqlite3.Connection, key: KnowledgeId, round_number: int) -> Knowledge | None:
