@@ -37,7 +37,12 @@ async def ask(model: LanguageModel, request: ModelRequest, shape: type[T]) -> tu
         return _read(completion, shape), completion
     except BadOutputError as fault:
         completion = await model.complete(_again(request, completion.text, str(fault)))
-    return _read(completion, shape), completion
+    try:
+        return _read(completion, shape), completion
+    except BadOutputError as fault:
+        what = f"The reply of {completion.model} cannot be used: {str(fault).rstrip('.')}."
+        advice = f"Try again, or choose another model for the task {request.task}."
+        raise BadOutputError(what, reply=fault.reply, advice=advice) from fault
 
 
 def _read(completion: Completion, shape: type[T]) -> T:

@@ -19,6 +19,9 @@ from tests.fake_behaviour import DOWN, WRONG_KEY, Behaviour, Wording, contents, 
 from tests.fake_server import FakeServer
 
 
+pytestmark = pytest.mark.timeout(600)  # on a machine that is busy with other things
+
+
 @pytest.fixture
 async def server() -> AsyncIterator[FakeServer]:
     async with FakeServer(answer=storyteller) as server:

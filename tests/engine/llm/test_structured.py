@@ -152,6 +152,14 @@ def test_wherever_a_reply_breaks_off_nothing_is_taken() -> None:
                 read_reply(text, HandoffReply)
 
 
+async def test_two_replies_in_vain_are_told_with_the_model_and_what_to_do() -> None:
+    with pytest.raises(BadOutputError) as caught:
+        await ask(Scripted(["{}", "[]"], name="openai/x"), REQUEST, RefereeReply)
+    assert str(caught.value) == (
+        "The reply of openai/x cannot be used: The reply held no readable JSON. Try again, or choose another model for the task referee."
+    )
+
+
 async def test_a_reply_that_the_provider_stopped_is_none() -> None:
     class Stopped(Scripted):
         async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
