@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from engine.memory.sessions.scratching import notes_of, scratch
 from engine.records.base import EntityId
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import BufferEntry
@@ -25,6 +26,11 @@ class Filling(NamedTuple):
     policy: SessionPolicy = SessionPolicy(pairs="none")
     played: frozenset[EntityId] = frozenset()
     """Who is under a person's hand."""
+
+    @property
+    def asleep(self) -> bool:
+        """Whether no pair has sessions."""
+        return self.policy.pairs == "none" or (self.policy.pairs == "player" and not self.played)
 
     def covers(self, agent: EntityId, actor: EntityId) -> bool:
         """Whether an agent has sessions with somebody."""
@@ -52,9 +58,15 @@ class PlannedTurn(NamedTuple):
 
 
 def fill(store: Store, conn: sqlite3.Connection, filling: Filling, world: World, heard: Iterable[Heard]) -> tuple[SessionId, ...]:
-    """Write the turns that a beat makes, opening sessions where they begin. Inside the beat's transaction. Returns the sessions that
-    have changed."""
-    planned = plan_turns(filling, world, heard)
+    """Write the turns that a beat makes, opening sessions where they begin, and what its thoughts leave on scratchpads. Inside the beat's
+    transaction. Returns the sessions that have changed."""
+    heard = tuple(heard)
+    filled = _filled(store, conn, filling, plan_turns(filling, world, heard))
+    noted = [key for each in heard if each.intent.type == "monologue" for key in _noted(store, conn, filling, world, each)]
+    return tuple(dict.fromkeys((*filled, *noted)))
+
+
+def _filled(store: Store, conn: sqlite3.Connection, filling: Filling, planned: Sequence[PlannedTurn]) -> tuple[SessionId, ...]:
     if not planned:
         return ()
     sessions = store.sessions.open_among(conn, list(dict.fromkeys(turn.pair for turn in planned)))
@@ -72,10 +84,20 @@ def fill(store: Store, conn: sqlite3.Connection, filling: Filling, world: World,
     return tuple(dict.fromkeys(key for key, _ in written))
 
 
+def _noted(store: Store, conn: sqlite3.Connection, filling: Filling, world: World, heard: Heard) -> tuple[SessionId, ...]:
+    """A thought is written down where its thinker has sessions by the policy."""
+    thought = heard.intent
+    if filling.asleep or not heard.entries or not notes_of(thought.text):
+        return ()
+    held = store.sessions.open_with(conn, thought.actor)
+    sessions = {other: key for other, key in held.items() if filling.covers(thought.actor, other)}
+    change = Change("edited", "play", "a thought", heard.entries[0].timestamp)
+    return scratch(store, conn, world, thought, sessions, change)
+
+
 def plan_turns(filling: Filling, world: World, heard: Iterable[Heard]) -> list[PlannedTurn]:
     """The turns that may come of what was perceived, in order. Pure. Murmurs, whispers not understood and thoughts make none."""
-    pairs = filling.policy.pairs
-    if pairs == "none" or (pairs == "player" and not filling.played):
+    if filling.asleep:
         return []
     found: list[PlannedTurn] = []
     for each in heard:
