@@ -5,7 +5,7 @@ import time
 from engine.beside import Beside
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
-from engine.events import EngineEvent, HandoffCommitted, Listener, Trouble
+from engine.events import EngineEvent, FactionsChanged, HandoffCommitted, KnowledgeChanged, Listener, Trouble
 from engine.knowledge_desk import KnowledgeDesk
 from engine.llm.cassette import Playback, Recorder, recorded, recorded_embedder, replayed, replayed_embedder
 from engine.llm.embedders import open_embedder_or_stand_in
@@ -81,9 +81,12 @@ class Parts:
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:
-        """Tell everybody who listens. What recall holds of a mind is read anew when memories have left it."""
+        """Tell everybody who listens. What recall holds is read anew when memories have left a mind, and when knowledge or who may know
+        it has changed."""
         if isinstance(event, HandoffCommitted) and event.gone_ids:
             self.recall.forget(event.entity)
+        elif isinstance(event, KnowledgeChanged | FactionsChanged):
+            self.recall.forget_knowledge()
         for listener in self.listeners:
             listener(event)
 

@@ -1,26 +1,42 @@
-"""Authored knowledge that bears on the moment: constant items, and those whose keys were mentioned. Pure."""
+"""Authored knowledge that bears on the moment: constant items, those whose keys were mentioned, those that mean the same. Pure."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from engine.records.authored import LoreItem
+from engine.records.prompts import Leg
 from engine.records.world import Entity
 
 
 class Line(NamedTuple):
-    """A piece of knowledge that bears on the moment."""
+    """A piece of knowledge that bears on the moment. Its score is the sum of its parts, which are those of a receipt."""
 
     source: str
     text: str
     """With reference tokens."""
     key: str = ""
-    """What called it up, as it was mentioned; empty for what is always in mind."""
+    """What called up a piece of lore, as it was mentioned; empty for what is always in mind."""
     constant: bool = False
     """Whether its author wants it in every prompt of its holders."""
     confidence: float = 1.0
     """How sure its holder is, 0 to 1. What the author wrote is certain."""
+    why: str = ""
+    """Why it bears on the moment, for people."""
+    found_by: tuple[Leg, ...] = ()
+    words: float = 0.0
+    cosine: float = 0.0
+    involved: float = 0.0
+    importance: float = 0.0
+    """Confidence counts here, too."""
+    recency: float = 0.0
+    """How present it is by its uses."""
+
+    @property
+    def score(self) -> float:
+        """How much it bears on the moment."""
+        return self.words + self.cosine + self.involved + self.importance + self.recency
 
 
 def holds(entity: Entity, item: LoreItem) -> bool:
@@ -41,18 +57,28 @@ def mention(item: LoreItem, scene: str, folded: str) -> str:
     return ""
 
 
-def bearing_on(lore: Sequence[LoreItem], entity: Entity, scene: Callable[[], str]) -> list[Line]:
-    """What `entity` knows that bears on `scene`, best first: called up before constant, then the surer, then in authored order.
+def bearing_on(lore: Sequence[LoreItem], entity: Entity, scene: Callable[[], str], near: Mapping[str, float] | None = None) -> list[Line]:
+    """What `entity` knows that bears on `scene`, best first: called up by key before constant, what only means the same last.
 
-    `scene` is put into words only when something could be called up. Who may know an item is looked at before anything else.
+    Within each in authored order, by meaning the nearer first: `near` gives the cosines to the scene, by id, of the items that are near
+    enough. `scene` is put into words only when something could be called up. Who may know an item is looked at before anything else.
     """
     held = [item for item in lore if holds(entity, item)]
     keyed = any(item.keys for item in held)
     words = scene() if keyed else ""
     folded = words.lower()
-    found = [Line(item.id, item.text, mention(item, words, folded), item.constant) for item in held]
-    bearing = [line for line in found if line.constant or line.key]
-    return sorted(bearing, key=lambda line: (line.constant, -line.confidence))
+    found = [_line(item, mention(item, words, folded), (near or {}).get(item.id, 0.0)) for item in held]
+    bearing = [line for line in found if line.constant or line.key or line.cosine]
+    return sorted(bearing, key=lambda line: (not line.key, not line.constant, -line.cosine))
+
+
+def _line(item: LoreItem, key: str, cosine: float) -> Line:
+    """An item that was called up scores its holder's confidence; what is always in mind scores nothing."""
+    if key:
+        return Line(item.id, item.text, key, item.constant, why=f"called up by {key}", found_by=("words",), words=1.0)
+    if item.constant:
+        return Line(item.id, item.text, constant=True, why="always in mind")
+    return Line(item.id, item.text, why="means what the scene is about", found_by=("meaning",), cosine=cosine)
 
 
 @lru_cache(maxsize=4096)

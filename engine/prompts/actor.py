@@ -6,6 +6,7 @@ from datetime import datetime
 
 from engine.mind.voice import grouped, mentioned, remembered, told_event, told_memory
 from engine.prompts.budget import fit
+from engine.prompts.pursuing import pursuits
 from engine.prompts.receipts import as_sent
 from engine.prompts.scene import Scene, identity, intentions, moment, perceived
 from engine.prompts.templates import load
@@ -13,11 +14,15 @@ from engine.records.base import EntityId
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.policies import RecallPolicy
 from engine.records.prompts import Cut, KnownThing, Message, Prompt, PromptReport, Recollection, Section, heading
+from engine.records.sessions import Pursuit
 from engine.records.templates import Template
+from engine.records.tokens import referred
 from engine.records.world import World
 
 ANSWER_TOKENS = 400
 """Room kept for the reply: three sentences and a margin."""
+_IN_HAND = 16
+"""What is in hand with those here takes up to this part of the window: it counts as fixed, and may be long."""
 _STABLE = ("self", "manner")
 """Sections of the system message: the same from beat to beat."""
 
@@ -38,23 +43,30 @@ def build(
     known: Sequence[KnownThing],
     room: Room,
     policy: RecallPolicy,
+    pursued: Sequence[Pursuit] = (),
 ) -> Prompt:
     """The whole prompt for `viewer` now. Pure: the same values give the same bytes.
 
-    `entries` is its buffer in order of time, `recalled` best first, `known` best first. Events come before memories when room is
-    short, the newest before older ones; whatever does not fit is cut whole and named in the report (DESIGN 11).
+    `entries` is its buffer in order of time, `recalled` best first, `known` best first; of `pursued` what concerns those here. Events
+    come before memories when room is short, the newest before older ones; whatever does not fit is cut whole and named in the report
+    (DESIGN 11).
     """
     also = {viewer, *(i for e in entries for i in mentioned(e)), *(i for m in recalled.entries for i in remembered(m))}
+    in_hand_texts = (text for one in pursued for text in (*one.tasks, *one.scratch, *one.scratch.values()))
+    also |= {i for text in (*(k.text for k in known), *in_hand_texts) for i in referred(text)}
     template, scene = load("actor", world), Scene(world, viewer, also)
     preamble, manner_text, question = template.parts
     manner = Section(key="manner", title="How you act", text=manner_text)
-    fixed = [identity(scene), manner, moment(scene), perceived(scene), intentions(scene)]
-    spent = room.count_tokens("\n\n".join([preamble, question, *map(_render, fixed)]))
-    left = max(0, room.context_window - ANSWER_TOKENS - spent)
     cuts: list[Cut] = []
 
     def cost(text: str) -> int:
         return room.count_tokens(text) + 1
+
+    in_hand, over, _ = fit(pursuits(scene, pursued), lambda line: cost(line[1]), room.context_window // _IN_HAND)
+    cuts += [Cut(section="intentions", source=source, reason="no room for more of what is in hand") for source, _ in over]
+    fixed = [identity(scene), manner, moment(scene), perceived(scene), intentions(scene, in_hand)]
+    spent = room.count_tokens("\n\n".join([preamble, question, *map(_render, fixed)]))
+    left = max(0, room.context_window - ANSWER_TOKENS - spent)
 
     # Each piece is put into words once. The price of an entry counts time words of its own, which it may share in the end.
     told = {e.id: told_event(world, viewer, e, world.now, scene.names) for e in entries}

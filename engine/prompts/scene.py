@@ -1,6 +1,6 @@
 """The present moment in words, as one entity perceives it: the sections that every beat's prompt begins with."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from engine.mind.aliases import names_for
@@ -9,6 +9,7 @@ from engine.mind.render import render
 from engine.mind.whereabouts import where
 from engine.records.base import EntityId
 from engine.records.prompts import KnownThing, Section
+from engine.records.sessions import SessionId
 from engine.records.tokens import referred
 from engine.records.world import Entity, Portal, World
 from engine.world.access import is_awake, visible_attributes
@@ -114,14 +115,18 @@ def identity(scene: Scene) -> Section:
     return Section(key="self", title="Who you are", text="\n".join(lines), why_empty="" if lines else "nothing is written about it")
 
 
-def intentions(scene: Scene) -> Section:
-    """What you mean to do: goals and habits."""
+def intentions(scene: Scene, pursued: Sequence[tuple[SessionId, str]] = ()) -> Section:
+    """What you mean to do: goals, habits, and lines on what is in hand with those here, each with the session it is from."""
     blocks = [
         _block("Goals:", (scene.say(goal) for goal in scene.me.goals)),
         _block("Habits:", (scene.say(habit) for habit in scene.me.habits)),
+        _block("In hand:", (line for _, line in pursued)),
     ]
     text = "\n".join(b for b in blocks if b)
-    return Section(key="intentions", title="What you mean to do", text=text, why_empty="" if text else "no goals, no habits")
+    return Section(
+        key="intentions", title="What you mean to do", text=text, sources=tuple(dict.fromkeys(key for key, _ in pursued)),
+        why_empty="" if text else "no goals, no habits, nothing in hand with those here",
+    )
 
 
 def told_of(scene: Scene) -> list[KnownThing]:

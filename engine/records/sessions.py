@@ -107,6 +107,16 @@ class Session(Record):
     """Why it is to be collapsed, once that is settled: by somebody's word, or by a trigger whose collapse is under way."""
 
 
+class Pursuit(Record):
+    """What an agent has in hand with another: of their open session what its prompt says."""
+
+    session_id: SessionId
+    actor_id: EntityId
+    tasks: tuple[str, ...] = ()
+    """With reference tokens, as `scratch`."""
+    scratch: Mapping[str, str] = {}
+
+
 class CollapseReport(Record):
     """Why a session would be collapsed now, or not, with the measurements behind the answer."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.records.base import BufferId, EntityId
 from engine.records.memory import LedgerEntry
-from engine.records.sessions import CollapsePolicy, CollapseRun, NewTurn, Session, SessionId, SessionStatus, Turn, TurnId
+from engine.records.sessions import CollapsePolicy, CollapseRun, NewTurn, Pursuit, Session, SessionId, SessionStatus, Turn, TurnId
 from engine.storage.knowledge_audit import AuditRepository, Change
 from engine.storage.ledger import COLUMNS as LEDGER_COLUMNS
 from engine.storage.ledger import ledger_entry
@@ -31,6 +31,10 @@ OPEN_PAIRS = "SELECT actor_id, id FROM sessions INDEXED BY sessions_open WHERE a
 OPEN_AMONG = """
 SELECT one.agent_id, one.actor_id, one.id FROM json_each(?) AS pair CROSS JOIN sessions AS one
 WHERE one.agent_id = pair.value ->> 0 AND one.actor_id = pair.value ->> 1 AND one.status IN ('open', 'collapsing')
+"""
+PURSUITS = """
+SELECT id, actor_id, tasks_json, scratch_json FROM sessions INDEXED BY sessions_open
+WHERE agent_id = ? AND status IN ('open', 'collapsing') AND (tasks_json <> '[]' OR scratch_json <> '{}') ORDER BY seq
 """
 LAST_ENDED = f"""
 SELECT {_COLUMNS} FROM sessions WHERE agent_id = ? AND actor_id = ? AND status = 'collapsed' ORDER BY seq DESC LIMIT 1
@@ -131,6 +135,13 @@ class SessionRepository:
     ) -> dict[tuple[EntityId, EntityId], SessionId]:
         """Which of some pairs, agent and other, have a session that is open or being collapsed, and its key."""
         return {(agent, actor): key for agent, actor, key in conn.execute(OPEN_AMONG, (json.dumps(pairs),))}
+
+    def pursuits(self, conn: sqlite3.Connection, agent: EntityId) -> list[Pursuit]:
+        """What an agent has in hand with others in sessions that are open or being collapsed: those with tasks or notes, oldest first."""
+        return [
+            Pursuit(session_id=key, actor_id=actor, tasks=text_list(tasks), scratch=text_mapping(scratch))
+            for key, actor, tasks, scratch in conn.execute(PURSUITS, (agent,))
+        ]
 
     def of_agent(self, conn: sqlite3.Connection, agent: EntityId, limit: int = 100) -> list[Session]:
         """The newest sessions of an agent, newest first."""

@@ -1,7 +1,7 @@
 """What an agent is asked, and what it answers."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from engine.errors import ModelError
 from engine.llm.fitting import fitted
@@ -12,6 +12,7 @@ from engine.prompts.actor import ANSWER_TOKENS, Room, build
 from engine.prompts.scene import Scene, told_of
 from engine.records.base import EntityId
 from engine.records.clean import clean
+from engine.records.knowledge import Knowledge
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
 from engine.records.world import World
@@ -30,13 +31,21 @@ class Actor:
         """The prompt that `entity` gets at this moment, byte for byte. Without `explained` its report says nothing of how memories were
         ranked: that is for eyes, and a beat's prompt is seen by a model only."""
         model = self._router.model("actor")
-        entries = await self._store.db.read(lambda conn: self._store.buffer.of_owner(conn, entity))
+        store = self._store
+        entries, pursued = await store.db.read(
+            lambda conn: (store.buffer.of_owner(conn, entity), store.sessions.pursuits(conn, entity))
+        )
         share = int(model.context_window * self._policy.share)
         recalled = await self._recall.recall(
             world, entity, entries, world.now, budget=share, count_tokens=model.count_tokens, explained=explained
         )
         known = [*told_of(Scene(world, entity)), *recalled.known]
-        return build(world, entity, entries, recalled, known, Room(model.context_window, model.count_tokens), self._policy)
+        room = Room(model.context_window, model.count_tokens)
+        return build(world, entity, entries, recalled, known, room, self._policy, pursued)
+
+    def renew(self, rows: Iterable[Knowledge]) -> None:
+        """Knowledge has been noted as used."""
+        self._recall.renew_knowledge(rows)
 
     @property
     def model(self) -> LanguageModel:

@@ -71,7 +71,7 @@ class SimulationManager:
     ) -> None:
         self._store, self.world, self._emit = store, world, emit
         self._actor, self._decoder, self._referee, self._handoff = actor, decoder, referee, handoff
-        self._compression, self._uses, self._sessions = compression, Uses(store, emit), sessions
+        self._compression, self._uses, self._sessions = compression, Uses(store, emit, actor.renew), sessions
         self.played: frozenset[EntityId] = frozenset()
         """Who is under a person's hand: with them agents have sessions, unless the world says otherwise."""
         self._writer = asyncio.Lock()

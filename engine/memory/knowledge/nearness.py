@@ -44,7 +44,12 @@ def thresholds(policy: PromotionPolicy, embedder: Measured) -> Thresholds:
     and `sold the boat` 0.50 against 0.68, of `hates ale` and `likes ale` 0.50 against 0.82): it goes with the share that its cosine
     deserves. What is held against each other needlessly costs a look, what is not is missed.
     """
-    return Thresholds(min(1.0, policy.same * embedder.merge / _MERGE), policy.conflict * min(1.0, embedder.meaning / _MEANING))
+    return Thresholds(min(1.0, policy.same * embedder.merge / _MERGE), by_share(policy.conflict, embedder))
+
+
+def by_share(value: float, embedder: Measured) -> float:
+    """A cosine as a sentence embedder finds it, for this embedder: it goes with the share that its cosine deserves."""
+    return value * min(1.0, embedder.meaning / _MEANING)
 
 
 def cosine(a: Vectors | None, b: Vectors | None) -> float:

@@ -1,7 +1,7 @@
 """Recall for one entity at one moment: query, focus, the tiers side by side, choice and receipts (DESIGN 8)."""
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 
@@ -14,8 +14,9 @@ from engine.memory.recall.chaining import chain, room_for_chain
 from engine.memory.recall.choosing import Choice, Chooser, Offer
 from engine.memory.recall.dispatch import side_by_side, within
 from engine.memory.recall.focus import focus
-from engine.memory.recall.knowledge import KnowledgeTier, Known, scene_words
+from engine.memory.recall.knowledge import KnowledgeTier, Known, Moment, scene_words
 from engine.memory.recall.names import known_names
+from engine.memory.recall.once import Once
 from engine.memory.recall.pool import Asked, LedgerTier, Pool
 from engine.memory.recall.query import asked_query, scene_query
 from engine.memory.recall.receipts import candidates, receipts
@@ -27,6 +28,7 @@ from engine.mind.aliases import is_name
 from engine.mind.perception import reach
 from engine.mind.voice import remembered
 from engine.records.base import BufferId, EntityId
+from engine.records.knowledge import Knowledge
 from engine.records.memory import BufferEntry, LedgerEntry
 from engine.records.policies import Policies
 from engine.records.prompts import KnownThing, Recollection
@@ -47,7 +49,7 @@ class RecallEngine:
     """Chooses memories and knowledge for prompts. Only reads: what a prompt recalled is never source material (invariant 11)."""
 
     def __init__(self, store: Store, embedder: Embedder, policies: Policies, budget_bytes: int = BUDGET) -> None:
-        embedder = Rested(embedder, policies.recall.patience)
+        embedder = Once(Rested(embedder, policies.recall.patience))
         self._store, self._embedder, self._policy = store, embedder, policies.recall
         self._ledger = LedgerTier(store, embedder, policies.recall, VectorCache(budget_bytes))
         self._knowledge = KnowledgeTier(store, embedder, policies.recall.patience)
@@ -55,6 +57,14 @@ class RecallEngine:
     def forget(self, entity_id: EntityId) -> None:
         """Drop what is held of an entity's ledger. For changes that no handoff made: hand edits, undo."""
         self._ledger.forget(entity_id)
+
+    def forget_knowledge(self) -> None:
+        """Drop what is held of what minds know: it has changed, or who may know it, or it has been embedded."""
+        self._knowledge.forget()
+
+    def renew_knowledge(self, rows: Iterable[Knowledge]) -> None:
+        """Take in how often rows have been used by now."""
+        self._knowledge.renew(rows)
 
     async def recall(
         self,
@@ -86,12 +96,14 @@ class RecallEngine:
         def scene() -> str:
             return asked.text if query is not None else scene_words(world, entity_id, entries)
 
-        put = Asked(entity_id, me.place if query is None else None, attention, asked, now, by_person=query is not None, explained=explained)
-        known = self._knowledge.at_once(me, scene)
+        by_person = query is not None
+        put = Asked(entity_id, None if by_person else me.place, attention, asked, now, by_person=by_person, explained=explained)
+        moment = Moment(me, scene, asked, now, attention, () if by_person else present, by_person)
+        known = self._knowledge.at_once(moment)
         if known is not None:
             pool, missing = await self._ledger.pool(put)
         else:
-            (pool, unread), (known, unknown) = await side_by_side(self._ledger.pool(put), self._knowledge.bearing(me, scene))
+            (pool, unread), (known, unknown) = await side_by_side(self._ledger.pool(put), self._knowledge.bearing(moment))
             missing = (*unread, *unknown)
         problems = dict.fromkeys(missing)
         choice: Choice | None = None
@@ -104,7 +116,7 @@ class RecallEngine:
             focus=attention,
             entries=tuple(offer.entry for offer, _ in choice.chosen),
             known=tuple(KnownThing(source=line.source, text=line.text) for line in known.lines if line.source not in choice.untold),
-            receipts=receipts(world, entity_id, pool, choice, known.lines, count_tokens) if explained else (),
+            receipts=receipts(world, entity_id, pool, choice, known, count_tokens) if explained else (),
             candidates=candidates(pool, choice) if explained and pool is not None else (),
             problems=tuple(problems),
         )

@@ -1,28 +1,55 @@
-"""The knowledge tier of recall: what the world's author lets an entity know, as far as it bears on the moment (DESIGN 8, item 3)."""
+"""The knowledge tier of recall: what a mind has come to know, and what the world's author lets it know, as far as it bears on the moment
+(DESIGN 8)."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from engine.llm.protocol import Embedder
 from engine.memory.embedding import Vectors, embedded
-from engine.memory.lore import Line, bearing_on
+from engine.memory.knowledge.nearness import by_share
+from engine.memory.lore import Line, bearing_on, holds
+from engine.memory.recall.bearing import Asked, bearing
 from engine.memory.recall.dispatch import within
+from engine.memory.recall.holdings import NEAR, SOUGHT, Holding, Holdings
+from engine.memory.recall.query import Query
 from engine.memory.text import bare
 from engine.mind.voice import events_section
 from engine.prompts.scene import Scene, perceived
 from engine.records.authored import LoreItem
 from engine.records.base import EntityId
+from engine.records.knowledge import Knowledge
 from engine.records.memory import BufferEntry
 from engine.records.world import Entity, World
 from engine.storage.store import Store
 
-_HELD = 512
-"""Lines whose vectors are kept."""
+_HELD: Final = 2048
+"""Lines of lore whose vectors are kept."""
+_AT_ONCE: Final = 64
+"""Lines that the embedder is given in one call."""
+_NEAR: Final = 0.54
+"""Cosine of a scene to a line from which that bears on it, to a sentence embedder."""
 _UNREAD = "What is known of the world could not be read"
+_UNKNOWN = "Knowledge could not be read"
 _UNLIKE = "Memories were not compared by meaning"
+
+
+class Moment(NamedTuple):
+    """What the knowledge of a mind is asked by."""
+
+    entity: Entity
+    scene: Callable[[], str]
+    """In words, for keys to be found in."""
+    query: Query
+    now: datetime
+    focus: Collection[EntityId] = ()
+    present: Collection[EntityId] = ()
+    by_person: bool = False
+    """Whether a person asks: that reaches what has sunk, and nothing comes to mind by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,46 +59,105 @@ class Known:
     lines: tuple[Line, ...] = ()
     """Best first."""
     vectors: Vectors | None = None
-    """A row a line, to find memories that tell the same; None when the embedder gave none."""
+    """A row a line, zeros where there is none, to find memories that tell the same; None when there are none at all."""
+    missed: tuple[Line, ...] = ()
+    """What just missed, for receipts."""
 
 
 @dataclass(slots=True)
 class KnowledgeTier:
-    """Finds what is known. Reads authored lore once: it never changes in a save."""
+    """Finds what is known. Reads authored lore once, for it never changes in a save; what minds have come to know when it has changed."""
 
     store: Store
     embedder: Embedder
     patience: float
     _lore: tuple[LoreItem, ...] | None = None
     _vectors: OrderedDict[str, Vectors] = field(default_factory=OrderedDict)
+    _holdings: Holdings = field(init=False)
 
-    def at_once(self, entity: Entity, scene: Callable[[], str]) -> Known | None:
-        """What `bearing` would give, when nothing has to be waited for because nothing bears on the scene; else None."""
-        return Known() if self._lore is not None and not bearing_on(self._lore, entity, scene) else None
+    def __post_init__(self) -> None:
+        self._holdings = Holdings(self.store, self.embedder)
 
-    async def bearing(self, entity: Entity, scene: Callable[[], str]) -> tuple[Known, tuple[str, ...]]:
-        """What `entity` knows that bears on `scene`, and what was missing."""
+    def forget(self) -> None:
+        """Knowledge has changed, or who may know it."""
+        self._holdings.forget()
+
+    def renew(self, rows: Iterable[Knowledge]) -> None:
+        """Rows have been used."""
+        self._holdings.renew(rows)
+
+    def at_once(self, moment: Moment) -> Known | None:
+        """What `bearing` would give, when nothing has to be waited for because there is nothing that could bear on it; else None."""
+        if self._lore is None or moment.by_person:
+            return None
+        held = self._holdings.held(moment.entity)
+        nothing = held is not None and not held.rows and not any(holds(moment.entity, item) for item in self._lore)
+        return Known() if nothing else None
+
+    async def bearing(self, moment: Moment) -> tuple[Known, tuple[str, ...]]:
+        """What a mind knows that bears on a moment, and what was missing."""
+        missing: list[str] = []
         if self._lore is None:
             self._lore, unread = await within(self.patience, self.store.db.read(self.store.worlds.lore), _UNREAD)
-            if self._lore is None:
-                return Known(), unread
-        lines = bearing_on(self._lore, entity, scene) if self._lore else []
-        if not lines:
-            return Known(), ()
-        vectors, unlike = await within(None, self._embedded([bare(line.text) for line in lines]), _UNLIKE)
-        return Known(tuple(lines), vectors), unlike
+            missing += unread
+        reading = self._holdings.of(moment.entity, SOUGHT if moment.by_person else NEAR)
+        found, unknown = await within(self.patience, reading, _UNKNOWN)
+        missing += unknown
+        holding = found or Holding()
+        items = [item for item in self._lore or () if holds(moment.entity, item)]
+        if not items and not holding.rows:
+            return Known(), tuple(missing)
+        authored, unlike = await within(None, self._embedded([bare(item.text) for item in items]), _UNLIKE)
+        missing += unlike
+        dense: Vectors | None = None
+        if moment.query.dense.strip() and (holding.vectors is not None or (authored is not None and len(items))):
+            one, unlike = await within(None, embedded(self.embedder, [moment.query.dense]), _UNLIKE)
+            dense, missing = None if one is None else one[0], [*missing, *unlike]
+        return self._known(moment, items, authored, holding, dense), tuple(dict.fromkeys(missing))
+
+    def _known(
+        self, moment: Moment, items: Sequence[LoreItem], authored: Vectors | None, holding: Holding, dense: Vectors | None
+    ) -> Known:
+        near, by_source = by_share(_NEAR, self.embedder), dict[str, Vectors]()
+        if authored is not None:
+            by_source.update(zip((item.id for item in items), authored, strict=True))
+        cosines = {} if dense is None else {source: float(np.vecdot(vector, dense)) for source, vector in by_source.items()}
+        lore = bearing_on(items, moment.entity, moment.scene, {source: value for source, value in cosines.items() if value >= near})
+        asked = Asked(
+            moment.entity.id, moment.focus, moment.present, moment.query.terms, dense, moment.now, self.embedder.meaning, near,
+            moment.by_person,
+        )
+        chosen, missed = bearing(holding, asked)
+        if holding.vectors is not None:
+            by_source.update(zip((row.id for row in holding.rows), holding.vectors, strict=True))
+        first = [line for line in lore if line.key or line.constant]
+        after = sorted([*chosen, *(line for line in lore if not line.key and not line.constant)], key=lambda line: -line.score)
+        lines = (*first, *after)
+        return Known(lines, _stacked(lines, by_source), tuple(missed))
 
     async def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """A row a text. Each is embedded once in the life of an open save."""
         found = {text: self._vectors[text] for text in texts if text in self._vectors}
         new = [text for text in dict.fromkeys(texts) if text not in found]
-        if new:
-            found.update(zip(new, await embedded(self.embedder, new), strict=True))
-        self._vectors.update(found)
+        for start in range(0, len(new), _AT_ONCE):
+            some = new[start : start + _AT_ONCE]
+            made = dict(zip(some, await embedded(self.embedder, some), strict=True))
+            found.update(made)
+            self._vectors.update(made)
         for text in found:
             self._vectors.move_to_end(text)
         while len(self._vectors) > _HELD:
             self._vectors.popitem(last=False)
         return np.array([found[text] for text in texts])
+
+
+def _stacked(lines: Sequence[Line], vectors: Mapping[str, Vectors]) -> Vectors | None:
+    """A row a line, zeros where there is none."""
+    known = [vectors[line.source] for line in lines if line.source in vectors]
+    if not known:
+        return None
+    blank = np.zeros_like(known[0])
+    return np.array([vectors.get(line.source, blank) for line in lines])
 
 
 def scene_words(world: World, owner: EntityId, entries: Sequence[BufferEntry]) -> str:

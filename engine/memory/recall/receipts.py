@@ -1,13 +1,13 @@
 """What a recollection says of itself: the whole pool in figures, and in words what went in and what just missed (DESIGN 8)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pydantic import TypeAdapter
 
 from engine.memory.lore import Line
 from engine.memory.recall.choosing import Choice, Offer
+from engine.memory.recall.knowledge import Known
 from engine.memory.recall.pool import Pool
-from engine.memory.recall.scoring import PARTS
 from engine.mind.aliases import names_for
 from engine.mind.render import render
 from engine.mind.voice import recount, remembered
@@ -38,12 +38,12 @@ def candidates(pool: Pool, choice: Choice) -> tuple[Candidate, ...]:
 
 
 def receipts(
-    world: World, owner: EntityId, pool: Pool | None, choice: Choice, lines: Sequence[Line], count_tokens: Callable[[str], int]
+    world: World, owner: EntityId, pool: Pool | None, choice: Choice, known: Known, count_tokens: Callable[[str], int]
 ) -> tuple[Receipt, ...]:
     """How each of the chosen, of those that just missed and of what is known came out, in the owner's words."""
     shown = [(offer, reason, True) for offer, reason in choice.chosen] + [(offer, reason, False) for offer, reason in choice.just_missed()]
     mentioned = [entity for offer, _, _ in shown for entity in remembered(offer.entry)]
-    names = names_for(world, owner, [*mentioned, *(entity for line in lines for entity in referred(line.text))])
+    names = names_for(world, owner, [*mentioned, *(entity for line in (*known.lines, *known.missed) for entity in referred(line.text))])
     made = [
         Receipt(
             source=offer.entry.id, text=_first_words(recount(offer.entry, names)[0]), chosen=chosen, reason=reason, tokens=offer.tokens,
@@ -52,16 +52,17 @@ def receipts(
         for offer, reason, chosen in shown
         if pool is not None
     ]
-    return (*made, *(_known(line, render(line.text, names), line.source not in choice.untold, count_tokens) for line in lines))
+    same = "a memory tells the same"
+    known_lines = [(line, False, same) if line.source in choice.untold else (line, True, line.why) for line in known.lines]
+    known_lines += [(line, False, line.why) for line in known.missed]
+    return (*made, *(_known(line, render(line.text, names), taken, why, count_tokens) for line, taken, why in known_lines))
 
 
-def _known(line: Line, text: str, chosen: bool, count_tokens: Callable[[str], int]) -> Receipt:
-    """A line that was called up scores its holder's confidence; what is always in mind scores nothing."""
-    score = line.confidence if line.key else 0.0
-    reason = f"called up by {line.key}" if line.key else "always in mind"
+def _known(line: Line, text: str, chosen: bool, reason: str, count_tokens: Callable[[str], int]) -> Receipt:
     return Receipt(
-        source=line.source, text=_first_words(text), tier="knowledge", chosen=chosen, tokens=count_tokens(text),
-        reason=reason if chosen else "a memory tells the same", **dict.fromkeys(PARTS, 0.0) | {"score": score, "words": score},
+        source=line.source, text=_first_words(text), tier="knowledge", chosen=chosen, tokens=count_tokens(text), reason=reason,
+        score=line.score, recency=line.recency, importance=line.importance, cosine=line.cosine, words=line.words,
+        involved=line.involved, smoothed=0.0, found_by=line.found_by,
     )
 
 

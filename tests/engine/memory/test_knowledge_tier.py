@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from engine.llm.hashing import Hash768
 from engine.memory.lore import bearing_on, mention
 from engine.memory.recall.engine import RecallEngine
-from engine.memory.recall.knowledge import KnowledgeTier
+from engine.memory.recall.knowledge import KnowledgeTier, Moment
+from engine.memory.recall.query import Query
 from engine.memory.reembedding import embed_missing
 from engine.records.authored import AuthoredWorld, LoreItem
 from engine.records.policies import Policies
@@ -161,7 +162,7 @@ async def test_lines_are_embedded_once(begin: Any) -> None:
     tier = KnowledgeTier(desk.store, Counting(), 5.0)
     bryn = desk.world.entities["en_bryn"]
     for scene in ("salt", "salt and the iron crown", "the iron crown, salt"):
-        known, missing = await tier.bearing(bryn, partial(str, scene))
+        known, missing = await tier.bearing(Moment(bryn, partial(str, scene), Query("", "", ()), desk.world.now))
         assert missing == ()
         assert known.vectors is not None
         expected = await Hash768().embed([line.text for line in known.lines])
