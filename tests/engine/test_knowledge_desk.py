@@ -235,6 +235,39 @@ async def test_promotion_on_demand_is_told_of_and_can_be_taken_back(game: Game) 
         await game.knowledge.reverse((await game.knowledge.add(ORLA, "It rains.")).id)
 
 
+async def test_what_was_learned_since_counts_when_a_promotion_is_taken_back(game: Game) -> None:
+    row = await learned(game, f"{S} owns a boat.")
+    await game.knowledge.promote_now()
+    await game.knowledge.rescope(row.id, "faction", "harbour")
+    await game.knowledge.add(ORLA, f"{S} sold the boat.")
+    await game.knowledge.reverse(row.id)
+    assert await texts(game, ORLA) == ["Sabeth Wray sold the boat."]
+    assert await texts(game, JOSS) == []
+
+
+async def test_a_merge_by_promotion_can_be_taken_back(game: Game) -> None:
+    held = await game.knowledge.add(ORLA, f"{S} owns a boat.", topic="boat")
+    row = await learned(game, f"{S} owns a boat in Lorn.", topic_key="boat")
+    store = game._parts.store
+    change = Origin("promotion", game.world.now).change("merged", "the two became one")
+    await store.db.write(lambda conn: store.knowledge.remove(conn, row, change))
+    assert (await game.knowledge.history(row.id)).line is None
+    [back] = await game.knowledge.reverse(row.id)
+    assert (back.id, back.term, back.content) == (row.id, "short", row.content)
+    assert {line.row.id for line in await game.knowledge.known_by(ORLA)} == {held.id, row.id}
+
+
+async def test_what_a_promotion_retired_holds_again_when_it_is_taken_back(game: Game) -> None:
+    held = await game.knowledge.add(JOSS, f"{S} owns a boat.", scope="faction", scope_id="harbour")
+    row = await learned(game, f"{S} sold the boat.", valid_from=game.world.now)
+    await game.knowledge.rescope(row.id, "faction", "harbour")
+    assert await texts(game, JOSS) == ["Sabeth Wray sold the boat."]
+    await game.knowledge.reverse(row.id)
+    assert await texts(game, JOSS) == ["Sabeth Wray owns a boat."]
+    assert (await game.knowledge.get(held.id)).until == ""
+    assert {line.row.id for line in await game.knowledge.list(owner=ORLA, scope="entity")} == {row.id}
+
+
 async def test_what_waits_shows_who_would_know(game: Game) -> None:
     row = await flagged(game)
     [line] = await game.knowledge.queue()

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from engine.errors import KnowledgeError
 from engine.llm.stems import STOP_WORDS, stem
+from engine.memory.knowledge.shadows import unshadowed
 from engine.mind.aliases import is_name, name_words, true_names
 from engine.records.base import EntityId, Record
 from engine.records.knowledge import AuditRow, Cause, Knowledge, KnowledgeId
@@ -74,10 +75,14 @@ def believed_at(
     query: str = "",
 ) -> tuple[Belief, ...]:
     """What an entity believed at the end of a round; with `about` only what is about or speaks of that one, with `query` only what has
-    words of it, most of them first. Who could know is a condition of the SQL. Raises `KnowledgeError` for a round that has not been."""
+    words of it, most of them first.
+
+    Who could know is a condition of the SQL. What others held too, and its own later word contradicted, it did not believe. Raises
+    `KnowledgeError` for a round that has not been.
+    """
     if not 0 <= round_number <= world.round:
         raise KnowledgeError(f"There has been no round {round_number}.", f"Give one from 0 to {world.round}.", kind="bad_value")
-    found = store.knowledge_history.believed_at(conn, entity, round_number)
+    found = unshadowed(store.knowledge_history.believed_at(conn, entity, round_number))
     if about is not None:
         found = [row for row in found if row.subject_id == about or about in referred(row.content)]
     if sought := words_of(query):
