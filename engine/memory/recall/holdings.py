@@ -26,6 +26,8 @@ SOUGHT: Final[tuple[Tier, ...]] = (*NEAR, "cold")
 """Tiers that a question reaches, too."""
 _ROWS: Final = 20_000
 """Rows that all holdings may have together: about 100 MB with their vectors."""
+_LATE: Final = 400
+"""Rows without a vector that are looked up once more at each recall."""
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _USE: Final = ("retrieval_count", "last_retrieved_at", "activation", "strength", "tier")
 """What being used changes of a row."""
@@ -42,6 +44,8 @@ class Holding(NamedTuple):
     """A row each, zeros where there is none; None when there are none at all."""
     rarity: Mapping[str, float] = {}
     """Of each stem: the fewer rows have it, the higher."""
+    late: tuple[KnowledgeId, ...] = ()
+    """Rows that have no vector yet: they are found by words."""
 
 
 @dataclass(slots=True)
@@ -78,7 +82,8 @@ class Holdings:
         key, changes = (entity.id, entity.factions), self._changes
         if tiers == NEAR and key in self._held:
             self._held.move_to_end(key)
-            return self._held[key]
+            held = self._held[key]
+            return await self._completed(key, held) if held.late else held
         rows, blobs = await self.store.db.read(lambda conn: self._read(conn, entity, tiers))
         holding = holding_of(rows, blobs, self.embedder.dim)
         if tiers == NEAR and changes == self._changes and key not in self._held:
@@ -87,6 +92,18 @@ class Holdings:
             while self._size > _ROWS and len(self._held) > 1:
                 self._size -= len(self._held.popitem(last=False)[1].rows)
         return holding
+
+    async def _completed(self, key: tuple[EntityId, tuple[str, ...]], held: Holding) -> Holding:
+        """A holding with the vectors that some of its rows have got since it was read."""
+        changes, late, model = self._changes, held.late[:_LATE], self.embedder.name
+        blobs = await self.store.db.read(lambda conn: self.store.embeddings.of_knowledge(conn, late, model))
+        if not blobs:
+            return held
+        vectors = np.zeros((len(held.rows), self.embedder.dim), dtype=np.float32) if held.vectors is None else held.vectors.copy()
+        whole = held._replace(vectors=vectors, late=_filled(vectors, held.rows, blobs, held.late))
+        if changes == self._changes:
+            self._held[key] = whole
+        return whole
 
     def _read(
         self, conn: sqlite3.Connection, entity: Entity, tiers: Collection[Tier]
@@ -102,12 +119,19 @@ def holding_of(rows: Sequence[Knowledge], blobs: Mapping[KnowledgeId, bytes], di
     words = tuple(stems(bare(row.content)) for row in rows)
     many = Counter(word for each in words for word in each)
     vectors = np.zeros((len(rows), dim), dtype=np.float32)
-    for at, row in enumerate(rows):
-        blob = blobs.get(row.id, b"")
-        if len(blob) == 4 * dim:  # another length is another model's: never compared
-            vectors[at] = from_bytes(blob)
+    late = _filled(vectors, rows, blobs, [row.id for row in rows])
     rarity = {word: math.log1p(len(rows) / count) for word, count in many.items()}
-    return Holding(tuple(rows), words, vectors if vectors.any() else None, rarity)
+    return Holding(tuple(rows), words, vectors if len(late) < len(rows) else None, rarity, late)
+
+
+def _filled(
+    vectors: Vectors, rows: Sequence[Knowledge], blobs: Mapping[KnowledgeId, bytes], late: Sequence[KnowledgeId]
+) -> tuple[KnowledgeId, ...]:
+    """Put vectors into their rows. Returns which of `late` have none still."""
+    for at, row in enumerate(rows):
+        if len(blob := blobs.get(row.id, b"")) == 4 * vectors.shape[1]:  # another length is another model's: never compared
+            vectors[at] = from_bytes(blob)
+    return tuple(key for key in late if len(blobs.get(key, b"")) != 4 * vectors.shape[1])
 
 
 @lru_cache(maxsize=4096)
