@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from engine.errors import ModelError
 from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.storyteller.actor.actor import act
+from engine.llm.storyteller.alias.writer import label
+from engine.llm.storyteller.collapse.writer import sum_up
 from engine.llm.storyteller.decode.decoder import decode
 from engine.llm.storyteller.handoff.writer import remember
 from engine.llm.storyteller.referee import judge
+from engine.llm.storyteller.validate.writer import weigh
 from engine.llm.tokens import estimate_tokens
 from engine.records.prompts import Task
 
@@ -19,6 +22,9 @@ _WRITERS: Mapping[Task, Callable[[ModelRequest], str]] = {
     "decode": decode,
     "referee": judge,
     "handoff": remember,
+    "collapse": sum_up,
+    "validate": weigh,
+    "alias": label,
 }
 
 

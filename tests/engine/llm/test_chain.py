@@ -186,11 +186,11 @@ async def test_the_task_s_own_temperature_and_time_go_with_the_request_unless_it
 async def test_a_task_that_is_not_played_is_no_trouble_of_a_provider() -> None:
     clock, notes = Clock(), Notes()
     alone = Chain([Endpoint("storyteller", Storyteller(), clock)], notes)
-    with pytest.raises(ModelError, match="does not play the task collapse"):
-        await alone.complete(ask_for("collapse"))
+    with pytest.raises(ModelError, match="does not play the task narrate"):
+        await alone.complete(ask_for("narrate"))
     stands_in = Chain([Endpoint("openai/x", Told(in_trouble("unreachable")), clock), Endpoint("storyteller", Storyteller(), clock)], notes)
     with pytest.raises(ProviderError, match="unreachable"):
-        await stands_in.complete(ask_for("collapse"))
+        await stands_in.complete(ask_for("narrate"))
 
 
 async def test_a_cap_ends_the_call_whoever_could_stand_in() -> None:

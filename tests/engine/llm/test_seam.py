@@ -67,8 +67,8 @@ async def test_a_script_that_runs_out_says_so() -> None:
 
 
 async def test_the_storyteller_refuses_a_task_it_does_not_play() -> None:
-    with pytest.raises(ModelError, match="collapse"):
-        await Storyteller().complete(ask_for("collapse"))
+    with pytest.raises(ModelError, match="narrate"):
+        await Storyteller().complete(ask_for("narrate"))
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a b c d e", 5), ("灯台の火", 3)])

@@ -1,0 +1,1 @@
+"""Task `alias`: what somebody could be called by its looks."""

@@ -1,0 +1,1 @@
+"""What a sentence claims of whom, and whether two claims can hold together. Read from the words alone."""

@@ -1,0 +1,1 @@
+"""Task `validate`: whether a statement can stand beside what else is known."""
