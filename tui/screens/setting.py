@@ -27,6 +27,7 @@ from tui.view import Note
 
 _LIVE = 1.0
 """Seconds between looks at what calls have taken meanwhile: play goes on behind this screen."""
+_FINDING_OUT = "Looking up windows and prices…"
 _TURN = 0.1
 """Seconds for which one picture of the spinner stands."""
 _SPINNER = "▖▘▝▗"
@@ -46,6 +47,7 @@ class SettingScreen(Screen[None]):
         self.by: By = "task"
         self._spinner: Timer | None = None
         self._began = 0.0
+        self._said = ""
         self._foretold: object = None
         """At what the forecast was reckoned."""
 
@@ -61,6 +63,8 @@ class SettingScreen(Screen[None]):
             self.say(f"{error} r tries again.", "bad")
             return
         self.look()
+        if not self.view.alone:
+            self.say(_FINDING_OUT)
         self.find_servers()
         self.find_out()
         self.set_interval(_LIVE, self.look)
@@ -87,6 +91,8 @@ class SettingScreen(Screen[None]):
         if self.desk is not None:
             await self.desk.ready()
             self.look()
+            if self._said == _FINDING_OUT:
+                self.say("")
 
     @work(group="forecast", exclusive=True)
     async def foretell(self) -> None:
@@ -253,6 +259,7 @@ class SettingScreen(Screen[None]):
         """Say it in the last line but one; over the screen too when it is bad and too long for that."""
         if kind == "bad" and len(text) > self.size.width - 4:
             self.notify(plain(text), severity="warning", markup=False)
+        self._said = text
         self.note.update(said(Note(text, kind)), layout=False)
 
 
