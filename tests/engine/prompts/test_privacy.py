@@ -5,15 +5,18 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.memory.recall.bearing import Asked, bearing
+from engine.memory.recall.holdings import holding_of
 from engine.mind.perception import as_perceived, perceivers
-from engine.prompts import alias, collapse, compression, handoff, narrating, validating
+from engine.prompts import actor, alias, collapse, compression, handoff, narrating, validating
 from engine.prompts.halves import choose_prompt, tell_prompt
 from engine.prompts.judging import decode_prompt, referee_prompt
 from engine.records.intents import Intent, Outcome
 from engine.records.knowledge import Knowledge
 from engine.records.memory import BufferEntry, LedgerEntry
-from engine.records.prompts import Prompt
-from engine.records.sessions import CollapsePolicy, Session, Turn
+from engine.records.policies import RecallPolicy
+from engine.records.prompts import KnownThing, Prompt, Recollection
+from engine.records.sessions import CollapsePolicy, Pursuit, Session, Turn
 from engine.records.tokens import token
 from engine.records.world import World
 from tests.engine.mind.test_privacy import IDS, NOW, PLACES, TEXTS, Forbidden, intents, worlds
@@ -93,6 +96,33 @@ def test_of_what_is_remembered_and_known(world: World, contents: list[str], quot
     for prompt in prompts:
         forbidden.check(said_of(prompt))
         assert not any(sign in prompt.text for sign in ("led-", "run-", "kno-", "ses-", "turn-"))
+
+
+@FEW
+@given(
+    worlds(), st.lists(st.tuples(TEXTS, st.sampled_from(["fact", "decision", "strategy"]), st.sampled_from(MINDS)), min_size=1, max_size=5),
+    st.lists(TEXTS, max_size=3), st.sampled_from(MINDS), st.sets(st.sampled_from(IDS), max_size=4),
+)  # fmt: skip
+def test_of_what_is_known_and_in_hand(
+    world: World, told: list[tuple[str, str, str]], tasks: list[str], viewer: str, here: set[str]
+) -> None:
+    rows = [
+        row.model_copy(update={"kind": kind, "owner_id": owner, "valid_to": None, "subject_id": owner})
+        for row, (_, kind, owner) in zip(knowledge(viewer, [text for text, _, _ in told], viewer), told, strict=True)
+    ]
+    lines, _ = bearing(holding_of(rows, {}, 4), Asked(viewer, here, here, (), None, NOW, 0.3, 0.3))
+    assert {line.source for line in lines} >= {row.id for row in rows if row.subject_id in here - {viewer}}
+    pursued = [
+        Pursuit(session_id=f"ses-{n:06}", actor_id=other, tasks=tuple(tasks), scratch={f"of {token(other)}": token(other)})
+        for n, other in enumerate(sorted(set(IDS) - {viewer}))
+    ]
+    prompt = actor.build(
+        world, viewer, (), Recollection(query=""), [KnownThing(source=line.source, text=line.text) for line in lines],
+        actor.Room(8192, len), RecallPolicy(), pursued,
+    )
+    shown = "\n".join(section.text for section in prompt.sections if section.key in ("knowledge", "intentions"))
+    Forbidden.to(world, viewer).check(shown)
+    assert not any(sign in prompt.text for sign in ("kno-", "ses-", "turn-", "a_key"))
 
 
 @FEW
