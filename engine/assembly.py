@@ -93,6 +93,7 @@ class Parts:
     async def ready(self) -> None:
         """Know how much the models read, before anything is measured by it. Nothing is asked when all comes from a tape."""
         if not isinstance(self.setup.tape, Playback):
+            await self.models.refresh()
             await self.models.ready()
 
     def _route(self, models: Models) -> None:

@@ -3,10 +3,11 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from engine.errors import CommandError, SettingsError
-from engine.events import Called, Listener
+from engine.events import Called, Listener, Trouble
 from engine.folders import data_folder
 from engine.llm.caps import Caps
 from engine.llm.local_servers import endpoint_for, facts_of, find_servers
@@ -21,6 +22,7 @@ from engine.records.models import CapState, EndpointView, Forecast, LocalServer,
 from engine.records.prompts import Task
 from engine.settings import (
     STORYTELLER,
+    EndpointSettings,
     Settings,
     change_all,
     choosers,
@@ -65,6 +67,7 @@ class ModelDesk:
         is given the models whenever they have changed. Raises `SettingsError` for settings that cannot be used."""
         self._emit, self._hints, self._setup, self._due, self._apply = emit, hints or ModelHints(), setup or Setup(), due, apply
         self._environ = environ
+        self._seen = _stamp(settings_path(environ))
         self._written = load_settings(environ=environ)
         self.settings = self._in_force()
         """In force now: the file's, with the environment and what holds for this run over it and the world's suggestions below."""
@@ -139,12 +142,27 @@ class ModelDesk:
     async def use(self, server: LocalServer, model: str, task: str = "default") -> None:
         """Let a model of a server on this machine answer a task, or all: its endpoint is written, and the task's line."""
         name, endpoint = endpoint_for(server, model, await facts_of(server, model))
+        if self._written.endpoint.get(name, EndpointSettings()).model == model:  # what a person has set of it stays
+            await self.set(f"models.{task}", name)
+            return
         table = endpoint.model_dump(exclude_none=True, exclude_unset=True)
         await self.set_all({dotted(("endpoint", name)): table, f"models.{task}": name})
+
+    async def refresh(self) -> None:
+        """Let settings hold that another program has written since. Faults in them are told once; then the old ones still hold."""
+        now = await asyncio.to_thread(_stamp, settings_path(self._environ))
+        if now == self._seen:
+            return
+        self._seen = now
+        try:
+            await self.reload()
+        except SettingsError as error:
+            self._emit(Trouble(text=f"The settings were changed, and cannot be used: {error}"))
 
     async def reload(self) -> None:
         """Read the settings anew and let them hold."""
         before = self.settings
+        self._seen = await asyncio.to_thread(_stamp, settings_path(self._environ))
         self._written = await asyncio.to_thread(load_settings, environ=self._environ)
         self.settings = self._in_force()
         self._caps.change(self.settings.caps)
@@ -184,3 +202,12 @@ def _overriding(key: str, environ: Mapping[str, str]) -> str:
     """The variable of the environment that stands over a setting, or over a part of it; empty when none does."""
     place = parsed_key(key)
     return next((variable for found, variable in overridden(environ).items() if found[: len(place)] == place), "")
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What tells whether a file was written since; None when it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

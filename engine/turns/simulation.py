@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from engine.errors import BadOutputError, CapReachedError, CommandError, ModelError, OthermindsError, ProviderError, Trouble
 from engine.events import (
@@ -62,6 +63,15 @@ class RoundReport(Record):
     """Why play pauses before a model call, in words; empty when it does not."""
 
 
+class _Answer(NamedTuple):
+    """What an agent answered at a moment whose beat was not finished."""
+
+    world: World
+    entity: EntityId
+    prompt: Prompt
+    prose: str
+
+
 class SimulationManager:
     """Runs rounds over one world. Holds the world as of the last commit."""
 
@@ -75,6 +85,11 @@ class SimulationManager:
         self.played: frozenset[EntityId] = frozenset()
         """Who is under a person's hand: with them agents have sessions, unless the world says otherwise."""
         self._writer = asyncio.Lock()
+        self._stopped = False
+        """Whether the round was begun and not finished."""
+        self._waiting: frozenset[EntityId] | None = None
+        """Who had no turn yet in a round that was stopped; None when nobody had one."""
+        self._kept: _Answer | None = None
 
     async def understand(self, actor: EntityId, text: str) -> list[Intent]:
         """What a person means by `text`: commands and quoted speech by rule, prose by the decoder. Raises `CommandError`, `ModelError`."""
@@ -96,7 +111,8 @@ class SimulationManager:
         self, inputs: Mapping[EntityId, tuple[str, Sequence[Intent]]] | None = None, held: frozenset[EntityId] = frozenset()
     ) -> RoundReport:
         """One round. `inputs` gives the prose and intents of entities under a hand: they act first. Those in `held` act only through
-        `inputs`. Cancelling is safe at any moment: what was committed stands, the running beat leaves no trace."""
+        `inputs`. Cancelling is safe at any moment: what was committed stands, the running beat leaves no trace. A round that was stopped or
+        paused is gone on with by the next step: those who had no turn yet have it then, and no round is used up."""
         try:
             return await self._round(inputs or {}, held)
         finally:
@@ -104,15 +120,19 @@ class SimulationManager:
 
     async def _round(self, given: Mapping[EntityId, tuple[str, Sequence[Intent]]], held: frozenset[EntityId]) -> RoundReport:
         began = self.world.now
-        await self._begin_round()
-        await self._wake_sleepers()
+        if not self._stopped:
+            await self._begin_round()
+            await self._wake_sleepers()
+        waiting, self._waiting, self._stopped = self._waiting if self._stopped else None, None, True
         runs: tuple[HandoffRun, ...] = ()
         beats, failed, paused = 0, 0, ""
         try:
             runs = await self._handoff.run_all(self.world)
             if self._compression is not None:
                 await self._compression.run_all(self.world)
-            for entity in acting(self.world, given):
+            order = [entity for entity in acting(self.world, given) if waiting is None or entity in waiting or entity in given]
+            for number, entity in enumerate(order):
+                self._waiting = frozenset(order[number:])
                 if not is_active(self.world.entities[entity]) or (entity in held and entity not in given):
                     continue
                 trouble = await self._beat(entity, given.get(entity))
@@ -120,8 +140,9 @@ class SimulationManager:
                 if isinstance(trouble, ProviderError) and trouble.trouble in _THE_SAME_FOR_ALL:
                     paused = self._pause("", trouble)
                     break
-        except CapReachedError as error:
-            paused = self._pause(error.cap, error)
+        except (CapReachedError, ProviderError) as error:
+            paused = self._pause(error.cap if isinstance(error, CapReachedError) else "", error)
+        self._stopped = bool(paused)
         if self.world.now == began and not failed and not paused:
             await self._commit(self._a_minute_passes)  # else a world of small gestures would stand still for ever
         self._emit(RoundEnded(round=self.world.round, now=self.world.now))
@@ -188,18 +209,33 @@ class SimulationManager:
             if given is not None:
                 prose, intents, template = given[0], list(given[1]), _BY_HAND
             else:
-                prompt, prose = await self._actor.act(
-                    self.world, entity, lambda piece: self._emit(_prose(entity, piece)), lambda: self._emit(self._shorter())
-                )
+                prompt, prose = await self._answered(entity)
                 template = prompt.template
                 intents = await self._decoder.decode(self.world, entity, prose)
             beat = await plan(self._referee, self.world, entity, prose, template, intents)
         except ModelError as error:
+            if not isinstance(error, ProviderError):
+                self._kept = None  # a reply that cannot be used is asked for anew
             self._emit(BeatFailed(entity=entity, reason=str(error)))
             return error
         await self._write(beat, prompt)
         self._emit(BeatEnded(round=self.world.round, entity=entity, now=self.world.now, prose=prose))
         return None
+
+    async def _answered(self, entity: EntityId) -> tuple[Prompt, str]:
+        """The prompt of a beat and its answer. One that was given already, when a cap or a provider stopped the beat after it, still holds
+        as long as nothing has happened since: it is not paid for twice."""
+        world = self.world
+        kept, self._kept = self._kept, None
+        if kept is not None and kept.world is world and kept.entity == entity:
+            self._emit(_prose(entity, kept.prose))
+        else:
+            kept = _Answer(
+                world, entity,
+                *await self._actor.act(world, entity, lambda piece: self._emit(_prose(entity, piece)), lambda: self._emit(self._shorter())),
+            )
+        self._kept = kept
+        return kept.prompt, kept.prose
 
     def _shorter(self) -> ModelNote:
         return shorter("actor", self._actor.model)

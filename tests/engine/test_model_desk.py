@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from engine.errors import CommandError, SettingsError
-from engine.events import Called, EngineEvent, Paused
+from engine.events import Called, EngineEvent, Paused, Trouble
 from engine.files.bundled import bundled_worlds
 from engine.game import Game
 from engine.model_desk import ModelDesk
 from engine.records.models import LocalServer
-from engine.settings import CapSettings, TaskSettings
+from engine.settings import CapSettings, TaskSettings, settings_path
 from engine.setup import Setup
 from tests.fake_server import FakeServer
 
@@ -85,6 +85,36 @@ async def test_a_server_is_put_to_use_in_one_go(environ: dict[str, str]) -> None
         "ollama_chat/llama3.2:3b", "http://127.0.0.1:9", True,
     )
     assert next(route.endpoints[0].model for route in desk.routes() if route.task == "decode") == "storyteller"
+
+
+async def test_what_a_person_set_of_a_server_stays_when_it_is_used_again(environ: dict[str, str]) -> None:
+    desk = ModelDesk(environ=environ)
+    server = LocalServer(kind="ollama", api_base="http://127.0.0.1:9", models=("ollama_chat/llama3.2:3b",))
+    await desk.use(server, "ollama_chat/llama3.2:3b", "actor")
+    [name] = desk.settings.endpoint
+    await desk.set_all({f"endpoint.{name}.input_price": 1.0, f"endpoint.{name}.output_price": 2.0, f"endpoint.{name}.timeout": 33.0})
+    before = desk.settings.endpoint[name]
+    await desk.use(server, "ollama_chat/llama3.2:3b")
+    assert desk.settings.endpoint[name] == before
+    assert desk.settings.models.default.model == name
+
+
+async def test_settings_that_another_program_wrote_hold_from_the_next_look(environ: dict[str, str]) -> None:
+    events: list[EngineEvent] = []
+    desk = ModelDesk(events.append, environ=environ)
+    other = ModelDesk(environ=environ)
+    await other.set("caps.run_tokens", 4321)
+    await desk.refresh()
+    assert [state.limit for state in desk.caps()] == [4321]
+    path = settings_path(environ)
+    path.write_text("[caps]\nrun_tokens = -1\n")
+    await desk.refresh()
+    await desk.refresh()
+    assert [type(event) for event in events] == [Trouble]
+    assert [state.limit for state in desk.caps()] == [4321]
+    path.unlink()
+    await desk.refresh()
+    assert desk.caps() == ()
 
 
 async def test_a_run_pauses_before_its_cap_and_goes_on_when_it_is_raised(

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal
 
-from engine.errors import CapReachedError, HandoffError, OthermindsError
+from engine.errors import CapReachedError, HandoffError, OthermindsError, ProviderError, Trouble
 from engine.events import Listener
 from engine.llm.protocol import Embedder
 from engine.llm.router import Router
@@ -18,6 +18,8 @@ from engine.records.policies import Policies
 from engine.records.world import World
 from engine.storage.store import Store
 
+_WANTS_A_PERSON: frozenset[Trouble] = frozenset({"no_key", "unknown_model"})
+"""Troubles that are the same for every mind and every round until somebody does something: play pauses, and no run has failed."""
 _MOST_SLICES = 8
 """Slices of one buffer that are handed over in one round."""
 
@@ -72,26 +74,26 @@ class HandoffEngine:
 
         A run that fails is recorded and told of; the others go on. Proposals that are left for a person are no runs yet.
         Cancelled, it leaves no proposal behind but those that were told of. Raises `CapReachedError` for calls that a cap forbade, once
-        what was paid for is written.
+        what was paid for is written, and `ProviderError` when a model cannot be used before a person has done something.
         """
         seen = await self._proposer.look([agent.id for agent in world.agents()])
         attempts = [attempt for one in seen if (attempt := self._proposer.begin(world, one, world.round - 1))]
         limit = asyncio.Semaphore(self._policy.concurrency)
         tasks = [asyncio.create_task(self._bounded(limit, world, attempt)) for attempt in attempts]
         runs: list[HandoffRun] = []
-        capped: CapReachedError | None = None
+        stopped: CapReachedError | ProviderError | None = None
         try:
             for attempt, task in zip(attempts, tasks, strict=True):
                 try:
                     runs += await self._finish(world, attempt, await task)
-                except CapReachedError as error:
-                    capped = error
+                except (CapReachedError, ProviderError) as error:
+                    stopped = error
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        if capped is not None:
-            raise capped
+        if stopped is not None:
+            raise stopped
         return tuple(runs)
 
     async def _bounded(self, limit: asyncio.Semaphore, world: World, attempt: Attempt) -> Proposal | ProposalError:
@@ -102,6 +104,9 @@ class HandoffEngine:
         try:
             return await self._proposer.propose(world, attempt)
         except ProposalError as error:
+            cause = error.__cause__
+            if isinstance(cause, ProviderError) and cause.trouble in _WANTS_A_PERSON:
+                raise cause from None
             return error
 
     async def _finish(self, world: World, attempt: Attempt, outcome: Proposal | ProposalError) -> list[HandoffRun]:

@@ -32,6 +32,7 @@ _LONGEST: Final = 400
 _DECIDED: Final = 0.8
 _LEARNED: Final = 0.7
 """Confidence of decisions and strategies, of which a model gives none: promotion's own threshold and a little above."""
+_NOBODYS: Final = re.compile(r"(?<![\w{])[PMKL]\d+(?!\w)")
 _TOPIC: Final = re.compile(r"[^\W_]+")
 
 
@@ -152,6 +153,9 @@ class _Extracting:
             return False
         if orders(content):
             self.cut.append(content)
+            return False
+        if _NOBODYS.search(content):
+            self.notes.append(f"{what} left out: it names a handle that nobody has")
             return False
         said = frozenset(stem for turn in turns for stem in matter(bare(turn.content)))
         if not matter(bare(content)) & said:
