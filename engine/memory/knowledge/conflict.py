@@ -80,9 +80,14 @@ def relation(older: Statement, newer: Statement) -> Relation:
     a, b = older.content, newer.content
     if _alike(older, newer):
         return "same"
+    shared = bool(core(a) & core(b))
     if older.kind == "strategy":
-        return "unclear" if core(a) & core(b) else "apart"
-    if _over(a, b) or _parted(a, b, newer.subject_id) or _instead(older, newer):
+        return "unclear" if shared else "apart"
+    if _instead(older, newer):
+        return "ends"
+    if not shared:  # most have nothing to do with each other
+        return "disputes" if referred(a) == referred(b) and denies(a) == denies(b) and _contrary(a, b) else "apart"
+    if _over(a, b) or _parted(a, b, newer.subject_id):
         return "ends"
     disputed = _disputed(a, b)
     if disputed is not None:
@@ -92,7 +97,7 @@ def relation(older: Statement, newer: Statement) -> Relation:
             return "same"
         if core(a) < core(b) or core(b) < core(a):
             return "more"
-    return "unclear" if core(a) & core(b) else "apart"
+    return "unclear"
 
 
 def comparable(a: Statement, b: Statement) -> bool:
@@ -112,14 +117,14 @@ def richer(a: str, b: str) -> bool:
     return core(a) > core(b)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def denies(text: str) -> bool:
     """Whether a text says that something is not so, or not any more."""
     plain = bare(text)
     return negations(ENDED.sub(" ", plain)) % 2 == 1 or ENDED.search(plain) is not None
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def core(text: str) -> frozenset[str]:
     """The content words of a text by their stems, without those of denial; what somebody has and what it owns is one."""
     plain = bare(text).casefold()
@@ -250,7 +255,7 @@ def _nested(a: frozenset[str], b: frozenset[str]) -> bool:
     return (a <= b or b <= a) and abs(len(a) - len(b)) <= _FEW
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def _is(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in IS.findall(bare(text).casefold()))
 

@@ -21,8 +21,9 @@ from engine.memory.knowledge.merging import can_be_one, is_sensitive, merged
 from engine.memory.knowledge.nearness import Thresholds, cosine, thresholds
 from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, targets
 from engine.memory.knowledge.settler import EVERYTHING
-from engine.memory.knowledge.settling import MOST_ASKED, Near, is_doubtful, is_new, is_same, stands_to
+from engine.memory.knowledge.settling import AT_ONCE, MOST_ASKED, Near, is_doubtful, is_new, is_same, stands_to
 from engine.memory.text import bare
+from engine.records.base import EntityId
 from engine.records.knowledge import Knowledge, KnowledgeId, PromotionPolicy
 from engine.records.world import World
 from engine.storage.store import Store
@@ -70,14 +71,24 @@ class Promotion:
     """Why nothing could be decided, for people."""
 
 
+class _Read(NamedTuple):
+    """Rows as they were read."""
+
+    candidates: tuple[Knowledge, ...]
+    held: Mapping[EntityId, Sequence[Knowledge]]
+    """What the owners of candidates know."""
+    there: Mapping[Holder, Sequence[Knowledge]]
+    """What is known where candidates would go."""
+
+
 class Scan(NamedTuple):
-    """What a promotion is about, as read."""
+    """What a promotion is about."""
 
     candidates: tuple[Knowledge, ...]
     others: Mapping[KnowledgeId, tuple[Knowledge, ...]]
-    """For each candidate what its owner knows, and what is known where it would go."""
-    vectors: Mapping[KnowledgeId, Vectors]
+    """For each candidate what its owner knows, and what is known where it would go, as far as it bears on it."""
     newest: int
+    """The highest `seq` of all that was read."""
 
 
 class Promoter:
@@ -96,9 +107,10 @@ class Promoter:
         A candidate over which a model fails stays as it is, with a note, and is looked at again the next time. Raises nothing that the
         model raises.
         """
-        scan = await self._store.db.read(partial(self._scan, world=world))
-        if not scan.candidates:
+        read = await self._store.db.read(partial(self._read, world=world))
+        if not read.candidates:
             return None
+        scan = await asyncio.to_thread(_scanned, world, self._policy, read)
         try:
             vectors = await self._embedded(scan)
         except ModelError as error:
@@ -138,34 +150,29 @@ class Promoter:
             return False
         return any(last is not None or one.created <= since for one in self._candidates(conn, world))
 
-    def _scan(self, conn: sqlite3.Connection, world: World) -> Scan:
+    def _read(self, conn: sqlite3.Connection, world: World) -> "_Read":
         candidates = tuple(self._candidates(conn, world))
-        held: dict[str, list[Knowledge]] = {}
+        held: dict[EntityId, list[Knowledge]] = {}
         there: dict[Holder, list[Knowledge]] = {}
-        others: dict[KnowledgeId, tuple[Knowledge, ...]] = {}
         for one in candidates:
             if one.owner_id not in held:
                 owner = world.entities.get(one.owner_id)
                 held[one.owner_id] = self._store.knowledge.held_by(conn, one.owner_id, owner.factions if owner else ())
-            for holder in targets(world, one, self._policy):
-                if holder not in there:
-                    there[holder] = self._store.knowledge.find(
-                        conn, scope=holder[0], scope_id=holder[1], holding=True, limit=EVERYTHING
+            for scope, scope_id in targets(world, one, self._policy):
+                if (scope, scope_id) not in there:
+                    there[scope, scope_id] = self._store.knowledge.find(
+                        conn, scope=scope, scope_id=scope_id, holding=True, limit=EVERYTHING
                     )
-            known = {row.id: row for row in held[one.owner_id]}
-            known |= {row.id: row for holder in targets(world, one, self._policy) for row in there[holder]}
-            known.pop(one.id, None)
-            others[one.id] = tuple(row for row in known.values() if row.holds and bears_on(row, one))
-        keys = {row.id for one in candidates for row in (one, *others[one.id])}
-        blobs = self._store.embeddings.of_knowledge(conn, sorted(keys), self._embedder.name)
-        newest = max((row.seq for rows in (*held.values(), *there.values(), candidates) for row in rows), default=0)
-        return Scan(candidates, others, {key: from_bytes(blob) for key, blob in blobs.items()}, newest)
+        return _Read(candidates, held, there)
 
     async def _embedded(self, scan: Scan) -> dict[KnowledgeId, Vectors]:
+        """Vectors of all that the scan found, made where there are none yet."""
         rows = {row.id: row for one in scan.candidates for row in (one, *scan.others[one.id])}
-        missing = [row for key, row in rows.items() if key not in scan.vectors]
+        find = partial(self._store.embeddings.of_knowledge, keys=sorted(rows), model=self._embedder.name)
+        known = {key: from_bytes(blob) for key, blob in (await self._store.db.read(find)).items()}
+        missing = [row for key, row in rows.items() if key not in known]
         made = await TextVectors(self._embedder).of([bare(row.content) for row in missing])
-        return {**scan.vectors, **{row.id: vector for row, vector in zip(missing, made, strict=True)}}
+        return known | {row.id: vector for row, vector in zip(missing, made, strict=True)}
 
 
 @dataclass(slots=True)
@@ -194,7 +201,7 @@ class _Promoting:
             return
         others = [*others, *self._joined(one, others, to)]
         now = [row for other in others if (row := self._now.get(other.id, other)) is not None and row.holds]
-        near = [Near(row, stands_to(row, one), self._cosine(row, one), _one_topic(row, one)) for row in now]
+        near = self._near(one, now) if len(now) < AT_ONCE else await asyncio.to_thread(self._near, one, now)
         same = await self._validated(one, near)
         read = {other.id: other for other in others if not is_new(other.id)}
         seen = {each.row.id: read[each.row.id] for each in near if each.row.id in read and self._counts(each, one)}
@@ -205,6 +212,9 @@ class _Promoting:
         fate, placed = self._placed(one, [each for each in near if each.row.id in same or is_same(each, one, self.limits)], to)
         over = self._retirements(one, [each.row for each in against], to, by=placed[0].row.id)
         self._take(one, fate, [*placed, *over], seen)
+
+    def _near(self, one: Knowledge, now: Sequence[Knowledge]) -> list[Near]:
+        return [Near(row, stands_to(row, one), self._cosine(row, one), _one_topic(row, one)) for row in now]
 
     def _joined(self, one: Knowledge, others: Sequence[Knowledge], to: Sequence[Holder]) -> list[Knowledge]:
         """What this very promotion brings to where the candidate would go."""
@@ -302,6 +312,17 @@ class _Promoting:
             elif move.kind != "flag":
                 self._now[move.row.id] = move.row
         self.decisions.append(Decision(one.id, fate, tuple(moves), {one.id: one, **seen}))
+
+
+def _scanned(world: World, policy: PromotionPolicy, read: _Read) -> Scan:
+    others: dict[KnowledgeId, tuple[Knowledge, ...]] = {}
+    for one in read.candidates:
+        known = {row.id: row for row in read.held[one.owner_id]}
+        known |= {row.id: row for holder in targets(world, one, policy) for row in read.there[holder]}
+        known.pop(one.id, None)
+        others[one.id] = tuple(row for row in known.values() if row.holds and bears_on(row, one))
+    newest = max((row.seq for rows in (*read.held.values(), *read.there.values(), read.candidates) for row in rows), default=0)
+    return Scan(read.candidates, others, newest)
 
 
 def _back(now: datetime, hours: float) -> datetime:

@@ -4,6 +4,7 @@ Only a contradiction retires, similarity never does. Rules come first; what they
 decides. Nothing is written here.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +23,8 @@ Judge = Callable[[Knowledge, Sequence[Knowledge]], Awaitable[Judgement]]
 
 MOST_ASKED: Final = 6
 """Pieces that one statement is held against by a model."""
+AT_ONCE: Final = 200
+"""Pieces that one is compared with on the event loop: more are compared beside it."""
 _NEW: Final = "new-"
 """How ids of what is not written yet begin."""
 
@@ -143,7 +146,7 @@ class Settling:
         """Decide on one new piece. Raises what the judge raises; then nothing of this settling may be written."""
         self._count += 1
         one = probe(new, self._count)
-        near = self._near(one, vector)
+        near = self._near(one, vector) if len(self._rows) < AT_ONCE else await asyncio.to_thread(self._near, one, vector)
         same = [each for each in near if is_same(each, one, self._limits)]
         if not same:
             same = await self._judged(one, near)
