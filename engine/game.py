@@ -51,12 +51,17 @@ class Game:
 
     @classmethod
     async def create(cls, world: Path | str, save: Path | str, seed: int | None = None, *, setup: Setup | None = None) -> "Game":
-        """Start a new save from world files. Raises `WorldFileError`, `SaveError`, and as `open`."""
+        """Start a new save from world files. Leaves no file behind when that fails. Raises `WorldFileError`, `SaveError`, and as `open`."""
         authored = read_world(Path(world))
         if seed is not None:
             authored = authored.model_copy(update={"world": authored.world.model_copy(update={"seed": seed})})
         authored = authored.model_copy(update={"world": with_sleepers(authored.world)})
-        return await cls._begun(await Store.create(Path(save), authored), setup, None)
+        store = await Store.create(Path(save), authored)
+        try:
+            return await cls._begun(store, setup, None)
+        except BaseException:
+            await store.db.discard()
+            raise
 
     @classmethod
     async def open(

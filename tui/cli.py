@@ -18,6 +18,9 @@ from tui.paths import WorldOrSave, WorldPath, is_save, world_path
 if TYPE_CHECKING:
     from tui.host import Games
 
+_MANY = 20
+"""Differences between saves from which on they are counted before they are listed."""
+
 app = typer.Typer(
     add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None,
     help="Write and play worlds whose characters have minds of their own. Without a command it opens the Home screen.",
@@ -69,10 +72,15 @@ def validate(path: WorldPath, as_json: Annotated[bool, typer.Option("--json", he
 
 @app.command()
 def diff(a: Path, b: Path) -> None:
-    """Compare two saves row for row. Exit code 0 when equal, 1 when they differ. Wall-clock times do not count."""
-    from engine.storage.diff import differences
+    """Compare two saves row for row. Exit code 0 when equal, 1 when they differ. Wall-clock times do not count.
+
+    Of more than 20 differences it first says how many there are in each table.
+    """
+    from engine.storage.diff import counted, differences
 
     found = differences(a, b)
+    if len(found) > _MANY:
+        typer.echo(f"{counted(found)}\n")
     for line in found:
         typer.echo(line)
     typer.echo(f"{len(found)} {'difference' if len(found) == 1 else 'differences'}." if found else "The saves are equal.")

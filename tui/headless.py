@@ -171,21 +171,7 @@ def _price(summary: dict[str, object]) -> str:
 async def _opened(order: Order, save: Path, seed: int | None, setup: Setup) -> Game:
     if order.goes_on:
         return await Game.open(order.start, setup=setup)
-    mine = not _exists(save)
-    try:
-        return await Game.create(order.start, save, seed, setup=setup)
-    except OthermindsError:
-        if mine:  # a save of no round would be in the way of the next try
-            _take_away(save)
-        raise
-
-
-def _exists(path: Path) -> bool:
-    return path.exists()
-
-
-def _take_away(path: Path) -> None:
-    path.unlink(missing_ok=True)
+    return await Game.create(order.start, save, seed, setup=setup)
 
 
 class _Run:

@@ -1,7 +1,8 @@
 """Comparing two saves row for row, for instance two runs of one world with one seed."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -40,6 +41,15 @@ def differences(a: Path, b: Path) -> list[str]:
         if tables != _tables(second.conn):
             raise SaveError(f"{a} and {b} are of different versions.", "Open the older one once to bring it up to date.")
         return [line for table in tables for line in _compare(table, first.conn, second.conn)]
+
+
+def counted(found: Sequence[str]) -> str:
+    """How many differences there are in each table, most first: `1,204 differences: ledger_entries 803, buffer_entries 401`.
+
+    `found` is what `differences` gives.
+    """
+    tables = Counter(line.partition(" ")[0] for line in found)
+    return f"{len(found):,} differences: {', '.join(f'{table} {count:,}' for table, count in tables.most_common())}"
 
 
 def _open(path: Path) -> Opened:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import CommandError, SaveError, WorldFileError
+from engine.errors import CommandError, SaveError, SettingsError, WorldFileError
 from engine.events import AliasLearned, EngineEvent, HandoffCommitted, PinChanged
 from engine.files.bundled import bundled_worlds
 from engine.game import Game
@@ -76,6 +76,16 @@ async def test_paths_may_be_texts(tmp_path: Path) -> None:
     again = await Game.open(str(tmp_path / "text.db"), read_only=True)
     assert again.path == tmp_path / "text.db"
     await again.close()
+
+
+async def test_a_game_that_fails_to_open_leaves_no_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHERMINDS_CONFIG", str(tmp_path / "config"))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.toml").write_text("[models]\nacter = 'storyteller'\n", encoding="utf-8")
+    (tmp_path / "saves").mkdir()
+    with pytest.raises(SettingsError):
+        await Game.create(WORLD, tmp_path / "saves" / "a.db")
+    assert list((tmp_path / "saves").iterdir()) == []
 
 
 async def test_a_promotion_happens_within_two_rounds(new: Callable[..., Awaitable[Game]]) -> None:

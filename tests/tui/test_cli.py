@@ -68,7 +68,14 @@ def test_the_same_seed_gives_the_same_save(two_runs: Path) -> None:
 
 def test_another_seed_gives_another_save(two_runs: Path) -> None:
     otherminds("run", "salt-lantern", "--rounds", "12", "--seed", "8", "--save", "c.db", "--json", cwd=two_runs)
-    assert otherminds("diff", "a.db", "c.db", cwd=two_runs).returncode == 1
+    done = otherminds("diff", "a.db", "c.db", cwd=two_runs)
+    assert done.returncode == 1
+    first, blank, *lines, last = done.stdout.splitlines()
+    total, tables = first.split(" differences: ")
+    assert (int(total.replace(",", "")), blank, last) == (len(lines), "", f"{len(lines)} differences.")
+    for each in tables.split(", "):
+        table, count = each.split(" ")
+        assert int(count.replace(",", "")) == sum(line.startswith(f"{table} ") for line in lines)
 
 
 def test_every_entry_ever_written_is_in_buffer_or_archive(two_runs: Path) -> None:

@@ -144,14 +144,14 @@ def test_a_run_that_was_killed_leaves_a_tape_that_is_replayed_as_far_as_it_goes(
 
 
 def test_another_seed_and_another_world_are_refused_and_leave_no_save(studio: Path, tmp_path: Path) -> None:
-    with pytest.raises(OthermindsError, match="with seed 7, and this is The Salt Lantern with seed 8"):
+    with pytest.raises(OthermindsError, match="of The Salt Lantern with seed 7, and this game has seed 8"):
         run(Order(WORLD, 2, 8, tmp_path / "now.db", replay=studio / "tape"))
     (tmp_path / "world.yaml").write_text(
         "name: One\nclock: {start: 1247-03-01 18:00}\n"
         "places: [{id: bar_1, name: the bar}]\nentities: [{id: bob_1, at: bar_1, agent: true}]\n",
         encoding="utf-8",
     )
-    with pytest.raises(OthermindsError, match="and this is One with seed 7"):
+    with pytest.raises(OthermindsError, match=r"is a tape of The Salt Lantern, and this is One\."):
         run(Order(tmp_path, 2, None, tmp_path / "now.db", replay=studio / "tape"))
     assert list(tmp_path.glob("*.db*")) == []
 

@@ -14,6 +14,7 @@ from engine.records.base import EntityId, Record
 from engine.records.clean import clean, one_line
 from engine.records.models import Call
 from engine.records.prompts import Message, Task
+from engine.records.world import World
 
 FORMAT: Final = "otherminds tape"
 VERSION: Final = 1
@@ -56,6 +57,13 @@ class Title(Record):
     seed: int
     round: Count
     """The last round begun before."""
+
+    def other_than(self, world: World) -> str:
+        """In what the game of this tape is not that of a world; empty when it is. Of another world the seed says nothing: it may have
+        been set to the tape's."""
+        if self.world != world.slug:
+            return f"is a tape of {self.name}, and this is {one_line(world.name)}"
+        return f"is a tape of {self.name} with seed {self.seed}, and this game has seed {world.seed}" if self.seed != world.seed else ""
 
 
 class Facts(Record):

@@ -67,10 +67,9 @@ class Playback:
 
     def begin(self, world: World, meter: Meter) -> None:
         """Replay the calls after `world.round`; `meter` is told of what they took. Raises `TapeError` for a tape of another game."""
-        title, later = self.title, world.round
-        if (title.world, title.seed) != (world.slug, world.seed):
-            tape, game = f"{title.name} with seed {title.seed}", f"{world.name} with seed {world.seed}"
-            raise TapeError(f"{self.path} is a tape of {tape}, and this is {game}.", "Replay what it was recorded from.")
+        if other := self.title.other_than(world):
+            raise TapeError(f"{self.path} {other}.", "Replay what it was recorded from.")
+        later = world.round
         calls = self._index.calls.items()
         self._first = next((number for number, call in calls if not later or call.round > later), self._index.lines)
         self._facts = {}

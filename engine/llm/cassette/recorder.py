@@ -63,9 +63,8 @@ class Recorder:
         self.append(Title(program=program(), world=world.slug, name=world.name[:_LONGEST_NAME], seed=world.seed, round=world.round))
 
     def _check(self, title: Title, last_round: int, world: World) -> None:
-        if (title.world, title.seed) != (world.slug, world.seed):
-            tape, game = f"{title.name} with seed {title.seed}", f"{world.name} with seed {world.seed}"
-            raise TapeError(f"{self.path} is a tape of {tape}, and this is {game}.", _OTHER_FILE)
+        if other := title.other_than(world):
+            raise TapeError(f"{self.path} {other}.", _OTHER_FILE)
         if last_round > world.round:
             raise TapeError(f"{self.path} goes on to round {last_round} already, and this save is in round {world.round}.", _OTHER_FILE)
 

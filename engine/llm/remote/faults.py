@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from engine.errors import ProviderError, Trouble
+from engine.llm.remote.providers import address_of, is_near, provider_of
 from engine.records.clean import one_line
 
 _LONGEST: Final = 200
@@ -105,6 +106,9 @@ def _advice(error: Exception, trouble: Trouble, origin: Origin) -> tuple[str, st
     """What to say of the trouble and what to do, told more closely where more is known."""
     what, advice = _TEXTS[trouble]
     status = getattr(error, "status_code", None)
+    address = address_of(provider_of(origin.model), origin.api_base)
+    if trouble == "unreachable" and address is not None and is_near(address):
+        advice = "Start it if it is yours, see whether address and network are right, or {instead}."
     if trouble == "no_key" and status == 403:
         what = "{model} may not be used with this key"
     if trouble == "no_key" and origin.api_base and not origin.key_names:
@@ -118,7 +122,7 @@ def _advice(error: Exception, trouble: Trouble, origin: Origin) -> tuple[str, st
 
 _TEXTS: Final[dict[Trouble, tuple[str, str]]] = {
     "no_key": ("The key for {model} is missing or was rejected", "Set the provider's key in the environment, or {instead}."),
-    "unreachable": ("{server} cannot be reached", "Start it if it is yours, see whether address and network are right, or {instead}."),
+    "unreachable": ("{server} cannot be reached", "See whether address and network are right, or {instead}."),
     "timed_out": ("{model} took too long", "Try again, or {instead}."),
     "rate_limited": ("{model} takes no more calls for now", "Wait and try again, see what is left of your plan, or {instead}."),
     "unknown_model": ("The model {model} is unknown", "See how it is spelled, provider first (openai/…, ollama/…), or {instead}."),

@@ -248,9 +248,9 @@ async def test_what_is_not_on_the_tape_is_said_with_what_differs_and_what_to_do(
 
 async def test_a_tape_of_another_game_is_refused(studio: Studio) -> None:
     await studio.record(Told(([], says("a"))), asking())
-    with pytest.raises(TapeError, match=r"a tape of The Inn with seed 7, and this is The Inn with seed 8"):
+    with pytest.raises(TapeError, match=r"a tape of The Inn with seed 7, and this game has seed 8\."):
         studio.replaying(INN.model_copy(update={"seed": 8}))
-    with pytest.raises(TapeError, match=r"and this is The Ship with seed 7"):
+    with pytest.raises(TapeError, match=r"is a tape of The Inn, and this is The Ship\."):
         studio.replaying(INN.model_copy(update={"slug": "ship", "name": "The Ship"}))
 
 

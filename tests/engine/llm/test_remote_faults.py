@@ -121,6 +121,17 @@ async def test_a_server_that_is_not_running(route: str) -> None:
     assert "Start it" in caught.value.advice
 
 
+@pytest.mark.parametrize(("origin", "own"), [
+    (Origin("openai/gpt-5-mini"), False), (Origin("openai/x", "https://models.example.com/v1"), False),
+    (Origin("openai/x", "http://192.168.1.7:8080/v1"), True), (Origin("ollama_chat/llama3.2"), True),
+])
+def test_only_a_server_of_ones_own_can_be_started(origin: Origin, own: bool) -> None:
+    told = explained(ConnectionRefusedError(), origin)
+    assert told.trouble == "unreachable"
+    assert ("Start it if it is yours" in told.advice) == own
+    assert "network" in told.advice
+
+
 @pytest.mark.parametrize(("model", "base"), [
     ("lm_studio/x", "http://localhost:1234/v1"), ("hosted_vllm/x", "http://localhost:8000/v1"), ("ollama_chat/x", "http://localhost:11434"),
     ("llamafile/x", "http://127.0.0.1:8080/v1"), ("openai/x", None),
