@@ -28,6 +28,7 @@ from engine.records.world import World
 from engine.settings import EndpointSettings
 from engine.setup import Setup
 from tests.real.conftest import KEY, WINDOW
+from tests.real.holding import assert_holds
 from tests.real.server import LlamaServer
 
 TURNS = (
@@ -87,32 +88,6 @@ async def asked(world: Path, tmp_path: Path) -> Mapping[Task, list[ModelRequest]
     return found
 
 
-def assert_holds(value: object, schema: Mapping[str, Any]) -> None:
-    """A value is as the schema wants it, in all that a closed schema can say."""
-    kind = schema.get("type")
-    if kind == "object":
-        assert isinstance(value, dict)
-        assert set(schema["required"]) <= value.keys() <= schema["properties"].keys()
-        for name, held in value.items():
-            assert_holds(held, schema["properties"][name])
-    elif kind == "array":
-        assert isinstance(value, list)
-        assert schema.get("minItems", 0) <= len(value) <= schema["maxItems"]
-        for held in value:
-            assert_holds(held, schema["items"])
-    elif kind == "string":
-        assert isinstance(value, str)
-        assert "enum" not in schema or value in schema["enum"]
-        assert schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
-    elif kind == "boolean":
-        assert isinstance(value, bool)
-    elif kind == "integer":
-        assert isinstance(value, int)
-        assert schema["minimum"] <= value <= schema["maximum"]
-    else:
-        assert isinstance(value, int | float)  # of fractions llama.cpp's grammars bound nothing: shapes do
-
-
 async def assert_grammar_holds(model: RemoteModel, wanted: ModelRequest, shape: type[T]) -> T:
     """A call's reply keeps to all of its grammar, and ends by itself. Gives what was read of it."""
     completion = await model.complete(wanted.model_copy(update={"response": shape}))
@@ -124,7 +99,7 @@ async def assert_grammar_holds(model: RemoteModel, wanted: ModelRequest, shape: 
     return read_reply(completion.text, shape)
 
 
-@pytest.mark.parametrize(("task", "shape"), [("decode", DecodeReply), ("referee", RefereeReply), ("handoff", HandoffReply)])
+@pytest.mark.parametrize(("task", "shape"), [("referee", RefereeReply), ("handoff", HandoffReply)])
 async def test_a_reply_has_the_shape_and_holds_only_what_it_may(
     model: Ask, asked: Mapping[Task, list[ModelRequest]], task: Task, shape: type[BaseModel]
 ) -> None:
@@ -184,11 +159,14 @@ async def test_streamed_or_not_it_is_the_same_reply_and_counted_as_the_server_co
     assert completion.cut == (told["choices"][0]["finish_reason"] == "length")
 
 
-async def test_a_server_tells_how_much_the_model_reads(model: Ask, narrow: LlamaServer) -> None:
-    at = model(api_base=narrow.base, key_env=None)
-    await at.ready()
-    assert (at.context_window, at.window_from) == (narrow.window, "server")
-    assert at.key_state() == ("none needed", ())
+async def test_a_server_tells_how_much_the_model_reads(model: Ask, llama: LlamaServer, narrow: LlamaServer) -> None:
+    """Through its key, where it wants one."""
+    locked, open_ = model(), model(api_base=narrow.base, key_env=None)
+    for at, server in ((locked, llama), (open_, narrow)):
+        await at.ready()
+        assert (at.context_window, at.window_from) == (server.window, "server")
+    assert locked.key_state() == ("set", (KEY,))
+    assert open_.key_state() == ("none needed", ())
 
 
 @pytest.mark.parametrize("heard", [lambda piece: None, None], ids=["heard", "unheard"])

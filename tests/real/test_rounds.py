@@ -14,16 +14,18 @@ from typing import Any
 
 import pytest
 
-from engine.events import BeatFailed, Called, EngineEvent, HandoffFailed, ModelNote
+from engine.events import BeatFailed, BeatStarted, Called, EngineEvent, HandoffFailed, ModelNote
 from engine.files.bundled import bundled_worlds
 from engine.game import Game, RoundReport
 from engine.llm.cassette import Playback, Recorder
 from engine.llm.protocol import Completion, ModelRequest
+from engine.llm.schemas import closed_schema
 from engine.records.models import RouteView, Spent
 from engine.records.world import World
 from engine.setup import Setup
 from engine.storage.diff import differences
 from tests.real.conftest import KEY, WINDOW, settle
+from tests.real.holding import assert_holds
 from tests.real.server import LlamaServer
 
 MINDS = ("ines_calder", "orla_venn")
@@ -80,7 +82,7 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def played(llama: LlamaServer, small_world: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with pytest.MonkeyPatch.context() as patch:
         run = Played(tmp_path_factory.mktemp("played"))
-        settle(run.folder, patch, llama, endpoint=f"context_window = {WINDOW}")
+        settle(run.folder, patch, llama)
         asyncio.run(_played(run, small_world))
         yield run
 
@@ -92,10 +94,10 @@ async def _played(run: Played, world: Path) -> None:
     game.listen(run.events.append)
     try:
         run.entries.append(set(run.remembered()))
-        run.routes = game.models.routes()
         for number in range(2):
             run.worlds.append(game.world)
             if number == 1:
+                run.routes = game.models.routes()
                 await game.models.set("models.actor", "storyteller")
             run.reports.append(await game.step())
             run.entries.append(set(run.remembered()))
@@ -107,7 +109,9 @@ async def _played(run: Played, world: Path) -> None:
 
 def test_every_beat_was_committed_or_failed_without_trace(played: Played) -> None:
     assert [report.round for report in played.reports] == [1, 2]
-    assert [report.beats + report.failed_beats for report in played.reports] == [len(MINDS)] * 2
+    begun = Counter(event.round for event in played.events if isinstance(event, BeatStarted))
+    assert begun[1] == len(MINDS)
+    assert [report.beats + report.failed_beats for report in played.reports] == [begun[1], begun[2]]  # who falls asleep begins none
     assert not any(report.paused for report in played.reports)
     committed = sum(report.beats for report in played.reports)
     assert committed > 0
@@ -136,13 +140,14 @@ def test_nothing_was_lost(played: Played) -> None:
     assert played.rows("PRAGMA foreign_key_check") == []
 
 
-def test_replies_under_a_grammar_were_json_to_their_end(played: Played) -> None:
+def test_replies_kept_to_their_grammar_to_the_end(played: Played) -> None:
     structured = [(request, completion) for request, completion in played.calls if request.response is not None]
     assert {request.task for request, _ in structured} >= {"decode", "handoff"}
     for request, completion in structured:
         assert completion.model == MODEL
         assert not completion.cut, request.task
-        json.loads(completion.text)
+        assert request.response is not None
+        assert_holds(json.loads(completion.text), closed_schema(request.response, request.choices))
 
 
 def test_memories_speak_of_real_people_and_places_only(played: Played) -> None:
