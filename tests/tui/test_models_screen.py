@@ -178,6 +178,19 @@ async def test_a_temperature_that_is_none_is_said_and_nothing_is_lost(
         assert not [line for line in desk().did if line.startswith("set")]
 
 
+@SIZES
+@pytest.mark.parametrize("pressed", [("enter",), ("4", "enter")], ids=["a task", "a cap"])
+async def test_dialogs_stand_in_the_middle_over_the_screen(
+    looking: Open, settle: Settle, size: tuple[int, int], pressed: tuple[str, ...]
+) -> None:  # fmt: skip
+    async with looking(size) as pilot:
+        await keys(pilot, settle, *pressed)
+        box, (width, height) = pilot.app.screen.query_one("#dialog").region, size
+        assert pilot.app.screen.is_modal
+        assert abs(box.x - (width - box.right)) <= 1
+        assert abs(box.y - (height - box.bottom)) <= 1
+
+
 async def test_a_setting_is_taken_back(looking: Open, settle: Settle, seen: Seen, desk: Any) -> None:
     async with looking(settings={"models": PAID}) as pilot:
         await keys(pilot, settle, "down")
