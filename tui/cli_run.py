@@ -34,7 +34,7 @@ def run(
     """Run a world from its beginning, or go on with a save in place, without a screen. Tells the story as it goes on.
 
     It stops before a model call that a cap forbids, when a model cannot be used, and after a round in which nobody could act: then it
-    says on standard error why and what to do, and the exit code is 1.
+    says on standard error why and what to do, and the exit code is 1. Ctrl+C stops it the same way, with exit code 130.
 
     Keys of the JSON summary: rounds (of the save), rounds_played, beats, clock, entities, buffer_entries, ledger_entries, handoffs,
     compressions, names_learned, model_calls (by task), failed_calls, tokens, prompt_tokens, reply_tokens, estimated_calls, cost (US
@@ -58,7 +58,7 @@ def run(
     typer.echo(json.dumps(outcome.summary, indent=2, ensure_ascii=False) if as_json else "\n".join(in_words(outcome.summary)))
     if outcome.stopped:
         complain(outcome.stopped)
-        raise typer.Exit(1)
+        raise typer.Exit(130 if outcome.interrupted else 1)
 
 
 def _check_files(named: Mapping[str, Path | None]) -> None:

@@ -1,36 +1,51 @@
 """Rounds without a screen: a world from its beginning or a save, as far as it goes, with a story, a log of prompts and a summary."""
 
-import json
+import asyncio
+import os
 import shlex
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self, TextIO
+from typing import Final
 
 import typer
 from pydantic import ValidationError
 
 from engine.errors import OthermindsError
-from engine.events import AliasLearned, BeatFailed, EngineEvent, HandoffCommitted, HandoffFailed, Happened, ModelNote, Paused, Trouble
+from engine.events import (
+    AliasLearned,
+    BeatEnded,
+    BeatFailed,
+    EngineEvent,
+    HandoffCommitted,
+    HandoffFailed,
+    Happened,
+    ModelNote,
+    Paused,
+    Trouble,
+)
 from engine.game import Game, RoundReport
-from engine.llm.cassette import Playback, Recorder, Tape, is_tape
-from engine.llm.protocol import Completion, ModelRequest
+from engine.llm.caps import with_ways
+from engine.llm.cassette import Playback, Recorder, Tape
 from engine.records.base import EntityId
 from engine.records.clean import clean
 from engine.settings import CapSettings, TaskSettings, load_settings
+from engine.settings.environment import overridden
 from engine.settings.faults import told
 from engine.settings.relations import related
 from engine.setup import Setup
 from tui.paths import is_save
+from tui.prompt_log import PromptLog
 
 _OPTIONS: Final = {"run_tokens": "--cap-tokens", "run_money": "--cap-money"}
 _OF_MANY: Final = {"does nothing": "do nothing", "remembers later": "remember later"}
 _HELP: Final = "See `otherminds run --help`."
 _ROUNDS: Final = 10
+_INTERRUPTED: Final = "it was interrupted. What was played before is whole."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +78,11 @@ class Order:
         """The save that is there afterwards."""
         return self.start if self.goes_on else self.save
 
-    def follow_up(self, rounds: int) -> str:
-        """The command that goes on with the save."""
+    def follow_up(self, rounds: int, raised: Mapping[str, str]) -> str:
+        """The command that goes on with the save, with other values for some of its options."""
         words = ["otherminds", "run", str(self.kept), "--rounds", str(rounds)]
         for option, value in (("--model", self.model), ("--cap-tokens", self.cap_tokens), ("--cap-money", self.cap_money)):
-            words += [option, str(value)] if value is not None else []
+            words += [option, raised.get(option, str(value))] if value is not None else []
         words += ["--record", str(self.record)] if self.record is not None else []
         return shlex.join(words)
 
@@ -79,34 +94,8 @@ class Outcome:
     summary: dict[str, object]
     stopped: str = ""
     """Why it ended before its last round, and what to do; empty when it did not."""
-
-
-class PromptLog:
-    """A file with a JSON line for each reply of a model: all that was sent, byte for byte, and what came back."""
-
-    def __init__(self, path: Path) -> None:
-        """Raises `OthermindsError`: for a save or a tape, too, which are never written over."""
-        what = "a save" if is_save(path) else "a tape" if is_tape(path) else ""
-        if what:
-            raise OthermindsError(f"{path} is {what}.", "Choose another file for --prompts.")
-        try:
-            self._file: TextIO = path.open("w", encoding="utf-8", buffering=1)
-        except OSError as error:
-            raise OthermindsError(f"Cannot write {path}: {error.strerror}.", "Choose another file for --prompts.") from error
-
-    def __call__(self, request: ModelRequest, completion: Completion) -> None:
-        """Put down one reply."""
-        line = {
-            "task": request.task, "entity": request.entity, "round": request.round, "template": request.template,
-            "model": completion.model, "prompt": request.text + completion.added, "reply": completion.text,
-        }
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._file.close()
+    interrupted: bool = False
+    """Whether a person stopped it."""
 
 
 async def run_rounds(order: Order, save: Path) -> Outcome:
@@ -180,36 +169,50 @@ class _Run:
     def __init__(self, order: Order, game: Game, tape: Tape | None) -> None:
         self._order, self._game, self._tape = order, game, tape
         self._counts: Counter[str] = Counter()
+        self._done = 0
+        """Rounds played to their end."""
         self._failed: dict[tuple[str, str], list[EntityId]] = {}
         """What failed in this round, and why: of whom."""
         self._notes: set[str] = set()
         """What was told of models in this round."""
         self._cap = ""
+        self._raised: dict[str, str] = {}
+        """Options that a cap came with which stopped play, and what to give them instead."""
         self._began = time.monotonic()
 
     async def played(self) -> Outcome:
         """Play the rounds. Raises `OthermindsError`."""
-        game = self._game
-        game.listen(self._hear)
+        self._game.listen(self._hear)
         left = self._rounds()
-        beats = done = 0
-        why = ""
-        while done < left and not why:
-            if why := self._at_the_end():
-                break
-            report = await game.step()
-            await game.settled()
-            beats += report.beats
-            why = self._stops(report)
-            self._tell_failures(why)
-            done += not why
-            if self._order.quiet and sys.stderr.isatty():
-                sys.stderr.write(f"\rround {done} of {left}")
+        interrupted = False
+        try:
+            why = await self._rounds_played(left)
+        except asyncio.CancelledError:  # Ctrl+C: the beat under way is not consumed, all before it is in the save
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+            why, interrupted = _INTERRUPTED, True
         if self._order.quiet and sys.stderr.isatty():
             sys.stderr.write("\n")
         await self._tell_what_waits()
-        summary = await self._summary(done, beats, why)
-        return Outcome(summary, f"Stopped in round {game.world.round}: {why}{self._what_next(left - done)}" if why else "")
+        summary = await self._summary(self._done, self._counts["beats"], why)
+        stopped = f"Stopped in round {self._game.world.round}: {why}{self._what_next(left - self._done)}" if why else ""
+        return Outcome(summary, stopped, interrupted)
+
+    async def _rounds_played(self, left: int) -> str:
+        """Play so many rounds; why it ended before, if it did."""
+        why = ""
+        while self._done < left and not why:
+            if why := self._at_the_end():
+                break
+            report = await self._game.step()
+            await self._game.settled()
+            why = self._stops(report)
+            self._tell_failures(why)
+            self._done += not why
+            if self._order.quiet and sys.stderr.isatty():
+                sys.stderr.write(f"\rround {self._done} of {left}")
+        return why
 
     def _rounds(self) -> int:
         if self._order.rounds is not None:
@@ -228,7 +231,19 @@ class _Run:
             return self._missing
         if report.failed_beats and not report.beats and not report.paused:  # the next round would hardly fare better, and may cost
             return f"Nobody could act. {self._last_reason}"
-        return report.paused
+        return with_ways(report.paused, self._way)
+
+    def _way(self, cap: str, amount: str | None) -> str:
+        """How a cap that stopped play is changed: where it was set."""
+        option = _OPTIONS.get(cap, "")
+        if {"--cap-tokens": self._order.cap_tokens, "--cap-money": self._order.cap_money}.get(option) is not None:
+            if amount is None:
+                return f"leave out {option}"
+            self._raised[option] = amount
+            return f"with {option} {amount}"
+        if variable := overridden(os.environ).get(("caps", cap)):
+            return f"with {variable}={amount} in the environment" if amount else f"unset {variable} in the environment"
+        return f"with `otherminds config {f'set caps.{cap} {amount}' if amount else f'unset caps.{cap}'}`"
 
     @property
     def _last_reason(self) -> str:
@@ -245,10 +260,12 @@ class _Run:
         if self._order.kept is None:
             return "\nNothing of this run is kept: with --save FILE it can be gone on with."
         anew = " (the caps of a run count anew)" if self._cap.startswith("run") else ""
-        return f"\nGo on with{anew}: {self._order.follow_up(left)}"
+        return f"\nGo on with{anew}: {self._order.follow_up(left, self._raised)}"
 
     def _hear(self, event: EngineEvent) -> None:
         match event:
+            case BeatEnded():
+                self._counts.update(beats=1)
             case HandoffCommitted(run=run) | HandoffFailed(run=run) if run.kind == "compression":
                 self._counts.update(compressions=int(run.status == "committed"))
             case HandoffCommitted(run=run):

@@ -2,6 +2,8 @@
 
 import asyncio
 import math
+import re
+from collections.abc import Callable
 from typing import Final
 
 from engine.errors import CapReachedError
@@ -12,6 +14,9 @@ from engine.records.prompts import Task
 from engine.settings.records import STORYTELLER, CapSettings
 
 _NAMES: Final[tuple[CapName, ...]] = ("run_tokens", "run_money", "day_tokens", "day_money")
+_CALLS: Final = 3
+"""Calls like the one that was held for which a raised cap has room at least."""
+_HOW: Final = re.compile(r"in Models \(key M\), or with `otherminds config (?:set caps\.(\w+) ([^` ]+)|unset caps\.(\w+))`")
 
 
 class Reservation:
@@ -70,7 +75,7 @@ class Caps:
             takes = (cost or 0.0) if of_money else tokens
             held = sum(one.cost if of_money else one.tokens for one in self._held if by_run or one.by_day)
             if state.used + held + takes > state.limit:
-                raise _reached(state, held, takes, f"{task}, {model}")
+                raise _reached(state, held, takes, f"{task}, {model}", self._longest_round(of_money))
         reservation = Reservation(self, tokens, cost or 0.0, by_day)
         self._held.add(reservation)
         return reservation
@@ -83,19 +88,29 @@ class Caps:
         spent = self._meter.total if name.startswith("run") else self._today()
         return spent.cost if name.endswith("money") else spent.tokens
 
+    def _longest_round(self, of_money: bool) -> float:
+        return max((spent.cost if of_money else spent.tokens for spent in self._meter.by_round.values()), default=0)
+
     def _today(self) -> Spent:
         if self._log is not None:
             return self._log.today()
         return sum((spent for model, spent in self._meter.by_model.items() if model != STORYTELLER), Spent())
 
 
-def _reached(state: CapState, held: float, takes: float, call: str) -> CapReachedError:
-    under_way = f"calls under way may take {_said(state, held)}, " if held else ""
-    text = (
-        f"The next model call could pass the cap of {_named(state)}: {_said(state, state.used)} used, {under_way}"
-        f"the next one ({call}) may take up to {_said(state, takes)}."
-    )
-    enough = _raised(max(2 * state.limit, state.used + held + takes))
+def _reached(state: CapState, held: float, takes: float, call: str, longest: float) -> CapReachedError:
+    """`longest` is what the round with most calls has taken so far, as a measure of what it takes to get somewhere."""
+    if not state.used and not held:
+        text = (
+            f"The cap of {_named(state)} is below what one model call may take: nothing is used yet, and the first one ({call}) may take "
+            f"up to {_said(state, takes)}."
+        )
+    else:
+        under_way = f"calls under way may take {_said(state, held)}, " if held else ""
+        text = (
+            f"The next model call could pass the cap of {_named(state)}: {_said(state, state.used)} used, {under_way}"
+            f"the next one ({call}) may take up to {_said(state, takes)}."
+        )
+    enough = _raised(max(2 * state.limit, state.used + held + max(_CALLS * takes, longest)))
     return CapReachedError(text, f"Play goes on when the cap is raised or taken out: {_how(state, f'{enough:.10g}')}.", cap=state.cap)
 
 
@@ -103,9 +118,15 @@ def _unpriced(state: CapState, model: str) -> CapReachedError:
     text = f"What {model} costs is unknown, so the cap of {_named(state)} cannot be kept."
     advice = (
         f"Set `input_price` and `output_price` of its endpoint (US dollars per million tokens, 0 when it is free), choose another model, "
-        f"or take the cap out: {_how(state, '…')}."
+        f"or take the cap out: in Models (key M), or with `otherminds config unset caps.{state.cap}`."
     )
     return CapReachedError(text, advice, cap=state.cap)
+
+
+def with_ways(text: str, ways: Callable[[str, str | None], str]) -> str:
+    """What was said of a cap, with other ways to change it in place of settings: `ways` is given the cap's name and the amount that is
+    proposed, None where it is to go."""
+    return _HOW.sub(lambda found: ways(found[1] or found[3], found[2]), text)
 
 
 def _how(state: CapState, value: str) -> str:

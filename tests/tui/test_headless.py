@@ -3,7 +3,9 @@
 import asyncio
 import json
 import random
+import re
 import shlex
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -220,7 +222,9 @@ def test_a_cap_stops_the_run_before_it_is_passed_and_the_save_goes_on(studio: Pa
     assert summary["rounds_played"] == summary["rounds"] - 1
     *_, command = done.stderr.strip().splitlines()
     words = shlex.split(command.partition(": ")[2])
-    assert words == ["otherminds", "run", "my save.db", "--rounds", str(12 - summary["rounds_played"]), "--cap-tokens", "60000"]
+    assert words == ["otherminds", "run", "my save.db", "--rounds", str(12 - summary["rounds_played"]), "--cap-tokens", "120000"]
+    assert "raised or taken out: with --cap-tokens 120000." in summary["paused"]
+    assert "config set" not in done.stderr
     again = json.loads(otherminds(*words[1:-2], "--json", cwd=tmp_path).stdout)
     assert (again["paused"], again["rounds_played"]) == (None, 12 - summary["rounds_played"])
 
@@ -231,6 +235,54 @@ def test_what_is_not_kept_is_said_not_to_be(tmp_path: Path) -> None:
     assert "Nothing of this run is kept: with --save FILE it can be gone on with." in done.stderr
     assert "rounds played: 0" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "written", "advice"),
+    [
+        (("--cap-tokens", "10"), {}, "", r"with --cap-tokens (\d+)\."),
+        ((), {"OTHERMINDS_CAP_TOKENS": "10"}, "", r"with OTHERMINDS_CAP_TOKENS=(\d+) in the environment\."),
+        ((), {}, "[caps]\nrun_tokens = 10\n", r"with `otherminds config set caps.run_tokens (\d+)`\."),
+        (("--cap-tokens", "10"), {"OTHERMINDS_CAP_TOKENS": "9"}, "[caps]\nrun_tokens = 8\n", r"with --cap-tokens (\d+)\."),
+    ],
+)
+def test_a_cap_that_no_call_fits_is_said_to_be_and_raised_where_it_was_set(
+    tmp_path: Path, options: tuple[str, ...], variables: dict[str, str], written: str, advice: str
+) -> None:
+    (tmp_path / "settings.toml").write_text(written, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "tui.start", "run", str(WORLD), "--rounds", "1", *options], capture_output=True, text=True, cwd=tmp_path,
+        check=False, env={"OTHERMINDS_CONFIG": str(tmp_path), "PATH": "", **variables},
+    )
+    assert done.returncode == 1
+    found = re.search(r"below what one model call may take: .* up to ([\d,]+) tokens\. Play goes on when .*" + advice, done.stderr)
+    assert found is not None, done.stderr
+    assert int(found[2]) >= 3 * int(found[1].replace(",", ""))
+
+
+def test_what_a_price_that_is_unknown_stops_is_said_with_the_option(tmp_path: Path) -> None:
+    outcome = run(Order(WORLD, 1, 7, tmp_path / "a.db", model="openai/nobody-has-heard-of-it", cap_money=5.0))
+    assert "or take the cap out: leave out --cap-money." in outcome.stopped
+
+
+def test_ctrl_c_gives_the_summary_so_far_and_the_save_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tui.start", "run", str(WORLD), "--rounds", "2000", "--seed", "7", "--save", "long.db"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as started:
+        assert started.stdout is not None
+        for line in started.stdout:
+            if line.split()[0] == "3":  # told in round 3
+                break
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert re.search(r"^rounds played: \d+$", out, re.MULTILINE)
+    assert re.search(r"^beats: [1-9]\d*$", out, re.MULTILINE)
+    assert "it was interrupted" in err
+    assert "Traceback" not in err
+    *_, told = err.strip().splitlines()
+    words = shlex.split(told.partition(": ")[2])
+    assert words[:4] == ["otherminds", "run", "long.db", "--rounds"]
+    assert otherminds("run", "long.db", "--rounds", "1", "--json", cwd=tmp_path).returncode == 0
 
 
 def test_caps_of_a_run_stand_over_the_settings_and_leave_the_others(tmp_path: Path) -> None:

@@ -186,11 +186,12 @@ async def test_a_long_day_is_read_beside_the_loop_when_a_cap_asks_for_it(tmp_pat
          "could pass the cap of 20,000 tokens for this run: 18,000 tokens used, calls under way may take 1,200 tokens, the next one "
          "(actor, openai/x) may take up to 1,500 tokens.", "caps.run_tokens 40000"),
         (CapSettings(day_tokens=100), (0, 0.0), None, (3_210, 0.0),
-         "cap of 100 tokens a day: 0 tokens used, the next one (actor, openai/x) may take up to 3,210 tokens.", "caps.day_tokens 3300"),
+         "The cap of 100 tokens a day is below what one model call may take: nothing is used yet, and the first one (actor, openai/x) may "
+         "take up to 3,210 tokens.", "caps.day_tokens 9700"),
         (CapSettings(run_money=0.5), (10, 0.4987), None, (10, 0.002),
          "cap of $0.50 for this run: $0.499 used, the next one (actor, openai/x) may take up to $0.002.", "caps.run_money 1"),
         (CapSettings(day_money=2.0), (10, 1.25), None, (10, 12.5),
-         "cap of $2.00 a day: $1.25 used, the next one (actor, openai/x) may take up to $12.50.", "caps.day_money 14"),
+         "cap of $2.00 a day: $1.25 used, the next one (actor, openai/x) may take up to $12.50.", "caps.day_money 39"),
     ],
     ids=["run_tokens", "day_tokens", "run_money", "day_money"],
 )  # fmt: skip
