@@ -103,7 +103,8 @@ def _subject(raw: Sequence[str], low: Sequence[str], start: int, end: int, befor
             if head or owner:
                 break
             continue
-        if word in DETERMINERS or (is_adverb(word) and not raw[index][0].isupper()):
+        timed = word in word_set("times") and bool(head)
+        if timed or word in DETERMINERS or (is_adverb(word) and not raw[index][0].isupper()):
             continue
         if word.endswith(("'s", "s'")):
             owner = root(word)
@@ -168,6 +169,8 @@ def _relation(group: VerbGroup, rest: Complement, low: Sequence[str]) -> tuple[R
             return found, phrase
     if rest.particle and (found := known.get(f"{group.verb}_{rest.particle}")):
         return found, rest.objects[0] if rest.objects else None
+    if rest.particle:
+        return None, rest.objects[0] if rest.objects else None
     if group.voice == "passive":
         return None, next((phrase for phrase in rest.phrases if phrase.preposition == "by"), None)
     person = len(rest.objects) > 1 and HANDLE.fullmatch(rest.objects[0].head) is not None

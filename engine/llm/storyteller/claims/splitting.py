@@ -7,6 +7,7 @@ from engine.llm.storyteller.handoff.sentence import is_adverb
 from engine.llm.storyteller.language.text import squeezed
 
 _CUTS = frozenset(("and", "but", ";", ","))
+_POINTING = frozenset(("it", "its", "them", "their", "they", "itself", "themselves"))
 _LEAST = 3
 """Words of a statement."""
 
@@ -27,6 +28,8 @@ def statements(text: str) -> tuple[str, ...]:
             parts.append(raw[start:index])
             start = index + 1
     parts.append(raw[start:])
+    if any(not _POINTING.isdisjoint(map(str.lower, part)) for part in parts[1:]):
+        return (text,)  # what it points back to would be lost
     told = tuple(squeezed(" ".join(_whole(part, subject))) for part in parts)
     return told if len(told) > 1 and all(len(one.split()) >= _LEAST and read_claims(one) for one in told) else (text,)
 

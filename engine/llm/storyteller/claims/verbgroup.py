@@ -22,6 +22,7 @@ _DETERMINERS = frozenset((
 ))  # fmt: skip
 _RELATIVE = frozenset(("who", "which", "that", "whose", "whom"))
 _PLURAL = frozenset(("they", "people", "we", "folk", "all", "both"))
+_SEVERAL = frozenset(("men", "women", "children", "teeth", "feet", "folk", "people", "cattle", "sheep"))
 _MEANT = frozenset(("going", "about", "planning", "meaning", "hoping", "bound", "determined"))
 _REFUSING = frozenset(("refuse", "decline"))
 _TRYING = frozenset(("try", "attempt"))
@@ -72,7 +73,7 @@ def verb_at(low: Sequence[str], start: int) -> int:
             if relative and word == ",":
                 continue
             return -1
-        if word in _RELATIVE:
+        if word in _RELATIVE and not (word == "that" and low[index + 1 : index + 2] and low[index + 1] in word_set("times")):
             relative = True
         elif _finite(low, index, start):
             if not relative:
@@ -104,7 +105,9 @@ def _finite(low: Sequence[str], index: int, start: int) -> bool:
     if any(form in ("third", "past") and (person or not verb.nounish) for verb, form in forms):
         return True
     if forms:
-        return any(form == "base" for _, form in forms) and (before in _PLURAL or _joined(low, index, start))
+        sure = any(form == "base" and not verb.nounish for verb, form in forms)
+        several = before in _PLURAL or _joined(low, index, start) or (sure and _plural(before))
+        return several and any(form == "base" for _, form in forms)
     unknown = word not in STOP_WORDS and word.isalpha() and not is_adverb(word)
     return unknown and len(word) > 3 and word.endswith(("s", "ed")) and not word.endswith("ss") and (person or _lone(low, index, start))
 
@@ -113,6 +116,11 @@ def _lone(low: Sequence[str], index: int, start: int) -> bool:
     """Whether the subject is one word that may well be a name."""
     word = low[start]
     return index - start == 1 and word.isalpha() and word not in numbers() and word not in STOP_WORDS and not word.endswith("s")
+
+
+def _plural(word: str) -> bool:
+    ends = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return word in _SEVERAL or (ends and word not in STOP_WORDS)
 
 
 def _joined(low: Sequence[str], index: int, start: int) -> bool:

@@ -16,6 +16,7 @@ from engine.llm.storyteller.collapse.patterns import pattern
 from engine.llm.storyteller.collapse.talk import Talk
 from engine.llm.storyteller.collapse.thirdperson import in_third_person
 from engine.llm.storyteller.collapse.wording import weight_of_words
+from engine.llm.storyteller.handoff.salience import topics
 from engine.llm.storyteller.phrases import words
 
 LONGEST: Final = 200
@@ -183,8 +184,16 @@ def _made(who: str, deed: str, one: Heard, talk: Talk, *, denied: bool, agreed: 
     claims = read_claims(content) if told else ()
     if not claims or len(content) >= LONGEST:
         return None
-    key = topic_key(content, who if HANDLE.fullmatch(who) else talk.other) or claims[0].relation.rpartition(":")[2].replace(" ", "_")
+    key = _key(content, who if HANDLE.fullmatch(who) else talk.other, claims[0])
     return Decision(f"{content}.", who, told, why, key, (one.turn.handle,), claims, one.turn.index, agreed)
+
+
+def _key(content: str, subject: str, claim: Claim) -> str:
+    """The key of a decision. What is to be found out, `who had the skiff`, is a matter of what is spoken of in it."""
+    found = topic_key(content, subject) or claim.relation.rpartition(":")[2].replace(" ", "_")
+    about = topics(content, most=1) if not (claim.head or claim.times or "_" in found) else []
+    noun = about[0].split()[-1] if about else ""
+    return f"{found}_{noun}" if noun.isascii() and noun.isalpha() else found
 
 
 def _told(text: str, one: Heard, talk: Talk, longest: int, subject: str = "") -> str:

@@ -12,17 +12,20 @@ from engine.llm.storyteller.collapse.heard import Heard, small
 from engine.llm.storyteller.collapse.patterns import pattern
 from engine.llm.storyteller.collapse.steps import Step
 from engine.llm.storyteller.collapse.talk import Talk
-from engine.llm.storyteller.collapse.thirdperson import sayable
+from engine.llm.storyteller.collapse.thirdperson import QUOTED, sayable
 from engine.llm.storyteller.collapse.wording import weight_of_words
 from engine.llm.storyteller.handoff.questions import indirect
 from engine.llm.storyteller.handoff.salience import topics
 from engine.llm.storyteller.handoff.sentence import Grounds
+from engine.llm.storyteller.language.speechacts import stems_of
 from engine.llm.storyteller.language.text import listed
 
 Outcome = Literal["resolved", "partial", "abandoned", "delegated"]
 
 LONGEST: Final = 160
 _LEAST_WORDS: Final = 3
+_TELLING: Final = 3
+"""Words that say what a question is about, from which more make it no better."""
 _OF_NO_ONE = re.compile(r"^(?:an?|no|this|that|his|her|its|their|two|three|four|five|six) ")
 _NO_TOPICS = frozenset(("instead", "next", "all"))
 _HANDLE = re.compile(r"(?<!\w)P\d+")
@@ -32,7 +35,7 @@ def goal_of(sentences: Sequence[Heard], facts: Sequence[Fact], decisions: Sequen
     """What the one whose memory it is wanted, else what the other wanted, else what was spoken of."""
     for who in (talk.agent, talk.other):
         asked = [one for one in sentences if one.turn.who == who and _serious(one)]
-        for one in sorted(asked, key=lambda one: -weight_of_words(one.plain)):
+        for one in sorted(asked, key=lambda one: (-weight_of_words(one.plain), -min(_TELLING, len(stems_of(one.plain))))):
             told = _wanted(one, talk)
             if told:
                 return told
@@ -52,7 +55,8 @@ def goal_of(sentences: Sequence[Heard], facts: Sequence[Fact], decisions: Sequen
 
 
 def _serious(one: Heard) -> bool:
-    return one.asking and not one.turn.note and len(one.plain.split()) >= _LEAST_WORDS and not small(one.plain)
+    said = one.asking and not one.turn.note and QUOTED.search(one.said) is None
+    return said and len(one.plain.split()) >= _LEAST_WORDS and not small(one.plain)
 
 
 def _asked_for(one: Heard) -> bool:

@@ -36,7 +36,11 @@ _THIS_IS = re.compile(r"^(?:This|That|Here|It) (?:is|comes) (?P<one>.+)$")
 _APPOSED = re.compile(r"^(?P<name>P\d+|[A-Z][\w'-]+(?: [A-Z][\w'-]+)?),? (?P<what>(?:P\d+'s|the|an?) .+)$")
 _OF_SOMEBODY = re.compile(r"^(?P<what>P\d+'s [a-z]+(?: [a-z]+)?),? (?P<name>P\d+|[A-Z][\w'-]+)$")
 _TOO = re.compile(r",? (?:too|either|also|as well|again|then)$")
-_OFFERED = re.compile(r"\b(?:could|would)(?! not)\b")
+_OFFERED = re.compile(r"\b(?:(?:could|would)(?! not)|ought to)\b")
+_CLAUSE = re.compile(
+    r"^(?:If|When|Whenever|Unless|Whether|Because|Although|Though|While|Until|As|Since|Who|What|Which|How|Where|Why|That|Let) (?!is\b)"
+)
+"""How a sentence begins that states something only in some case, or nothing at all."""
 _DATED = re.compile(r"\b(?:just|right) now\b")
 _WEIGHTS: Final = {
     "own": 5, "serve": 6, "fear": 6, "like": 4, "trust": 6, "live": 5, "origin": 5, "spouse": 6, "alive": 7, "name": 6, "age": 3, "know": 4,
@@ -75,7 +79,7 @@ def facts_of(one: Heard, talk: Talk) -> list[Fact]:
     named = _naming(one, talk)
     if one.asking or (one.ordering and not named):
         return []
-    told = named or (list(statements(_introduced(one.told))) if one.told else [])
+    told = named or (list(statements(_introduced(one.told))) if one.told and not _CLAUSE.match(one.told) else [])
     return [fact for text in told if (fact := _fact(text, one, talk)) is not None]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
-from engine.llm.storyteller.claims.complement import DETERMINERS, HANDLE, PREPOSITIONS, STOPS
+from engine.llm.storyteller.claims.complement import DETERMINERS, HANDLE, PARTICLES, PREPOSITIONS, STOPS
 from engine.llm.storyteller.claims.verbgroup import BE, finite_alone, finite_or_base, verb_at
 from engine.llm.storyteller.handoff.cast import Cast, Gender, gender_by_name, is_person
 from engine.llm.storyteller.handoff.lexicon import word_set
@@ -45,10 +45,14 @@ class _Mention:
     whole: bool
     there: tuple[str, ...]
     before: "_Mention | None"
+    label: str = ""
+    """Whom it names, when that is known already."""
 
     @cached_property
     def labels(self) -> list[str]:
         """Who and what it names. Looked for only when a pronoun comes after it."""
+        if self.label:
+            return [self.label]
         return [label for label in labels_of(self.text, whole=self.whole) if label not in self.there and len(label) >= _LEAST]
 
 
@@ -93,7 +97,7 @@ class Focus:
     def named(self, label: str) -> None:
         """Takes note of one, by its label."""
         if label:
-            self.last = _Mention(label, False, (), self.last)
+            self.last = _Mention("", False, (), self.last, label)
 
     def referent(self, label: str) -> Referent:
         """What a label stands for."""
@@ -148,13 +152,18 @@ def _noun_from(raw: Sequence[str], low: Sequence[str], start: int, end: int) -> 
     return end
 
 
+def _ends_before(word: str, before: str) -> bool:
+    """Whether a noun phrase that goes on to `before` ends there, because a verb follows."""
+    return finite_alone(word) or (plural(before) and finite_or_base(word))
+
+
 def _label(raw: Sequence[str], start: int, end: int) -> str:
     words = [raw[index] for index in range(start, end) if raw[index][0].isalnum()]
     if not _NOBODY.isdisjoint(words):
         return ""
-    verb = next((at for at, word in enumerate(words) if at > 1 and word.islower() and finite_or_base(word)), len(words))
+    verb = next((at for at in range(2, len(words)) if _ends_before(words[at], words[at - 1])), len(words))
     words = words[:verb]
-    while words and is_adverb(words[-1].lower()):
+    while words and (is_adverb(words[-1].lower()) or words[-1] in PARTICLES):
         words.pop()
     if not words or len(words) > _LONGEST_LABEL:
         return next((word for word in reversed(words) if HANDLE.fullmatch(word)), "")

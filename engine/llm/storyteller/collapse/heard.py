@@ -18,6 +18,7 @@ _FROM_PHRASES = ("answering", "chatting", "names", "pressing", "reacting")
 _MY, _YOUR = re.compile(r"\b[Mm]y(?= [a-z])"), re.compile(r"\b[Yy]our(?= [a-z])")
 _HANDLE_FIRST = re.compile(r"P\d+ ")
 _SLOT = re.compile(r"\{\w+\}")
+_QUOTED = re.compile(r"(?:^|(?<=\s))'[^']+(?:'[a-z][^']*)*[.!?\u2026,]'(?=\s|$)")
 _NOUGHT = re.compile(r"\bNo\. (?=\D)")
 """An answer, where sentences would see an abbreviation."""
 _WEIGHTY = 2
@@ -58,8 +59,10 @@ class Heard:
 
 
 @cache
-def _small() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{line})" for line in lines("collapsing_small")), re.IGNORECASE)
+def _small(*, ever: bool) -> re.Pattern[str]:
+    """What is small talk: in any words, or unless what it speaks of weighs something."""
+    found = [line.removeprefix("! ") for line in lines("collapsing_small") if line.startswith("! ") is ever]
+    return re.compile("|".join(f"(?:{line})" for line in found), re.IGNORECASE)
 
 
 @cache
@@ -91,7 +94,7 @@ def heard(talk: Talk) -> list[Heard]:
             found.append(Heard(turn, turn.words, Wording(turn.words, 1.0), turn.words, False, False, focus.copy(), sides, True))
             focus.heard(turn.words, whole=True)
             continue
-        parts = [part for part in sentences(_NOUGHT.sub("No! ", turn.words.replace("\u2019", "'"))) if any(map(str.isalpha, part))]
+        parts = [part for part in sentences(_unquoted(turn.words)) if any(map(str.isalpha, part))]
         start = len(found)
         for index, part in enumerate(parts):
             one = _understood(part, turn, sides, focus, talk, first=index == 0)
@@ -103,6 +106,11 @@ def heard(talk: Talk) -> list[Heard]:
         asked = next((one for one in reversed(found[start:]) if one.asking), None)
         _hush(found, start, turn)
     return found
+
+
+def _unquoted(words: str) -> str:
+    """A speech in which what it quotes of others is only marked: they are no words of its speaker's."""
+    return _QUOTED.sub(' "\u2026".', _NOUGHT.sub("No! ", words.replace("\u2019", "'")))
 
 
 def _sides(turn: Turn, talk: Talk) -> Sides:
@@ -133,7 +141,9 @@ def _understood(part: str, turn: Turn, sides: Sides, focus: Focus, talk: Talk, *
 def small(text: str) -> bool:
     """Whether a sentence without contractions tells nothing worth knowing."""
     least = _LEAST_WORDS - 1 if _HANDLE_FIRST.match(text) else _LEAST_WORDS
-    return len(text.split()) < least or (_small().match(text) is not None and weight_of_words(text) < _WEIGHTY)
+    if len(text.split()) < least or _small(ever=True).match(text) is not None:
+        return True
+    return _small(ever=False).match(text) is not None and weight_of_words(text) < _WEIGHTY
 
 
 def _source(who: str, sides: Sides, focus: Focus) -> str:

@@ -12,16 +12,20 @@ from engine.llm.storyteller.collapse.heard import Heard, together
 from engine.llm.storyteller.collapse.patterns import pattern
 from engine.llm.storyteller.collapse.talk import Talk
 from engine.llm.storyteller.collapse.thirdperson import in_third_person
+from engine.llm.storyteller.handoff.salience import topics
 from engine.llm.storyteller.phrases import words
 
 LONGEST: Final = 120
+_ASKING: Final = 4
+"""Words of asking somebody about something."""
 _NEEDS = frozenset(("must", "have to", "need to", "ought to", "had better"))
 """What only the one whose memory it is takes for its own next step: of another it is a fact."""
 _BOTH = re.compile(r"^(?:so |then |first )*,? ?we (?:must|have to|need to|ought to|should|had better) (?P<deed>[a-z]+\b.+)$", re.IGNORECASE)
 _REQUEST = re.compile(r"^(?:(?:will|would|could|can) you )(?:please )?(?P<deed>[a-z]+\b.+)$", re.IGNORECASE)
 _NOTHING_YET = re.compile(
-    r"\b(?:if i (?:could|were)|if only|anything|something|nothing|what i can|as you (?:like|wish|say))\b", re.IGNORECASE
+    r"\b(?:if i (?:could|were)|if only|anything|something|nothing|anybody|somebody|what i can|as you (?:like|wish|say))\b", re.IGNORECASE
 )
+_ASK_ALONE = re.compile(r"\b[Aa]sk (?:P\d+|[A-Z][\w'-]+(?: [A-Z][\w'-]+)?|him|her|the [a-z]+)$")
 _OR_ELSE = re.compile(r",? (?:or|and|but|so) (?:i|you|we|he|she|they|it|else)\b.*$", re.IGNORECASE)
 _GIVEN = re.compile(r"^(?:here (?:is|are|it is)|take|there you are)\b", re.IGNORECASE)
 
@@ -53,13 +57,15 @@ def _doing() -> frozenset[str]:
 def steps_of(sentences: Sequence[Heard], talk: Talk) -> list[Step]:
     """What is still to be done when a talk ends, in order: what was refused or has been done since is left out."""
     found: list[Step] = []
+    asked: Heard | None = None
     for one in sentences:
+        asked = one if one.asking else asked
         if one.turn.note or (one.turn.who and _GIVEN.match(one.said)):
             found = [step for step in found if not _done(step, one)]
             continue
         if found and _refused(found[-1], one):
             found.pop()
-        step = _step(one, talk)
+        step = _step(one, asked, talk)
         if step is not None and all(step.content != other.content for other in found):
             found.append(step)
     return found
@@ -71,25 +77,32 @@ def _refused(step: Step, one: Heard) -> bool:
     return asked and pattern("no").match(one.said) is not None
 
 
-def _step(one: Heard, talk: Talk) -> Step | None:
-    text = one.plain
+def _step(one: Heard, asked: Heard | None, talk: Talk) -> Step | None:
+    text = one.plain if asked is None else _ASK_ALONE.sub(lambda match: _about(match, asked), one.plain)
     if not one.turn.who or _NOTHING_YET.search(text):
         return None
     promised, both = (pattern("promised").match(text), _BOTH.match(text)) if not one.asking else (None, None)
-    if promised is not None and (one.turn.who == talk.agent or promised["how"].lower() not in _NEEDS):
+    ours = promised is not None and (one.turn.who == talk.agent or promised["how"].lower() not in _NEEDS)
+    if promised is not None and ours and not pattern("at_once").match(promised["deed"]):
         return _made(one.turn.who, promised["deed"], one, talk, by_asking=False)
     if both is not None:
         return _made(f"{talk.agent} and {talk.other}", both["deed"], one, talk, by_asking=False)
     if not one.turn.to:
         return None
-    asked = _REQUEST.match(text) if one.asking else pattern("asked_of").match(text)
-    if asked is not None and not pattern("at_once").match(asked["deed"]):
-        return _made(one.turn.to, asked["deed"], one, talk, by_asking=True)
+    wanted = _REQUEST.match(text) if one.asking else pattern("asked_of").match(text)
+    if wanted is not None and not pattern("at_once").match(wanted["deed"]):
+        return _made(one.turn.to, wanted["deed"], one, talk, by_asking=True)
     if one.ordering and not one.asking:
         deed = pattern("please").sub("", text)
         if not pattern("at_once").match(deed):
             return _made(one.turn.to, deed[:1].lower() + deed[1:], one, talk, by_asking=True)
     return None
+
+
+def _about(match: re.Match[str], asked: Heard) -> str:
+    """`Ask P4` with what had been asked, `about the lantern`."""
+    about = topics(asked.plain, most=1)
+    return f"{match.group()} about the {about[0].partition(' ')[2]}" if about else match.group()
 
 
 def _made(who: str, deed: str, one: Heard, talk: Talk, *, by_asking: bool) -> Step | None:
@@ -103,7 +116,8 @@ def _made(who: str, deed: str, one: Heard, talk: Talk, *, by_asking: bool) -> St
         return None
     content = f"{who} {told}"
     claims = read_claims(content)
-    if not claims or not (claims[0].head or claims[0].times or claims[0].names or claims[0].place):
+    alone = verb == "ask" and len(deed.split()) < _ASKING
+    if not claims or alone or not (claims[0].head or claims[0].times or claims[0].names or claims[0].place):
         return None
     if by_asking:
         content = content.replace(" will ", " are to " if " and " in who else " is to ", 1)

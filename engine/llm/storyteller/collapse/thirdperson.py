@@ -28,6 +28,7 @@ _ENDS_OBJECT = PREPOSITIONS | STOPS | frozenset((
 ))  # fmt: skip
 """What cannot be somebody's: before it `her` is an object."""
 _PRESENT: Final[Mapping[str, str]] = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does"}
+_DETERMINING = DETERMINERS | frozenset(("your", "my", "our"))
 _BEFORE_SUBJECT = frozenset((",", ";", ":", "and", "but", "that", "if", "when", "because", "what", "where", "who", "as"))
 _PERSONAL = frozenset(("he", "she", "him", "her", "his", "hers", "himself", "herself"))
 _SEVERAL = frozenset(("they", "them", "their", "theirs", "themselves"))
@@ -45,6 +46,8 @@ _NOT_THIRD = re.compile(
     r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]urs?|[Oo]urselves|[Yy]ou|[Yy]ours?|[Yy]ourself|[Yy]ourselves)\b"
 )
 _STRANGE = frozenset("\"\u201c\u201d{}[]<>|\\`*#_=")
+QUOTED: Final = re.compile(r"(?<!\w)'")
+"""Where words of somebody else's begin."""
 _MOST_TOKENS = 48
 
 
@@ -61,7 +64,7 @@ class Sides:
 
 def in_third_person(text: str, sides: Sides, focus: Focus) -> str:
     """A sentence without contractions, told in the third person; empty when that is not safe."""
-    if any(character in _STRANGE for character in text):
+    if not _STRANGE.isdisjoint(text) or QUOTED.search(text) is not None:
         return ""
     tokens = TOKEN.findall(text)
     if not tokens or len(tokens) > _MOST_TOKENS or any(_unknown_handle(token, focus) for token in tokens):
@@ -210,14 +213,18 @@ class _Retelling:
         return self._tokens[0][0].isupper() and word not in STOP_WORDS and not readings(word) and not is_adverb(word)
 
     def _expletive(self, index: int) -> bool:
-        """Whether `it` means nothing: `it rains`, `it is true that`."""
+        """Whether `it` means nothing, or what comes only after it: `it rains`, `it is true that`, `it is the letter`."""
         rest = self._low[index + 1 :]
-        return (bool({"that", "to"} & set(rest)) and rest[:1] in (["is"], ["was"])) or rest[:1] in (["rains"], ["snows"], ["seems"])
+        if rest[:1] not in (["is"], ["was"]):
+            return rest[:1] in (["rains"], ["snows"], ["seems"])
+        pointing = len(rest) > 1 and (rest[1] in _DETERMINING or HANDLE.fullmatch(rest[1]) is not None)
+        return pointing or not {"that", "to"}.isdisjoint(rest)
 
     def _verb(self, index: int, word: str, token: str) -> str:
         if not self._agreeing:
             coordinated = self._shifted and self._joined_to_verb(index) and not is_adverb(word)
-            if not coordinated or not _is_base(word) or word in _BOTH_FORMS:
+            surely = any(form == "base" and not known.nounish for known, form in readings(word))
+            if not (coordinated and surely and _is_base(word)) or word in _BOTH_FORMS:
                 if word == "to":
                     self._shifted = False
                 return token

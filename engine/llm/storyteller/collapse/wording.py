@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.llm.storyteller.collapse.patterns import pattern
 from engine.llm.storyteller.collapse.talk import Talk
+from engine.llm.storyteller.handoff.cast import is_person
 from engine.llm.storyteller.handoff.salience import bonus
 from engine.llm.storyteller.handoff.sentence import opened
 from engine.llm.storyteller.phrases import lines
@@ -81,7 +82,7 @@ def worded(sentence: str, talk: Talk) -> Wording:
     text = talk.names.replaced(plain(sentence))
     text = unaddressed(text)
     cleft = _CLEFT.match(text)
-    if cleft is not None:
+    if cleft is not None and (not cleft["who"].startswith("the ") or is_person(cleft["who"])):
         text = f"{'I' if cleft['who'] == 'me' else cleft['who']} {cleft['rest']}"
     confidence, source, hushed = PLAIN, "", sentence.lower().startswith(_BETWEEN)
     for _ in range(_MOST_PREFIXES):
