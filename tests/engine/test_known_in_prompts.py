@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -221,7 +222,7 @@ async def test_what_is_held_in_memory_is_what_the_save_says(game: Game) -> None:
         await game.step()
         for entity in ("bob", "odo", "mira"):
             fresh = RecallEngine(game._parts.store, Hash768(), game.policies)
-            entries = await game._parts.store.db.read(lambda conn, who=entity: game._parts.store.buffer.of_owner(conn, who))
+            entries = await game._parts.store.db.read(partial(game._parts.store.buffer.of_owner, owner=entity))
             expected = await fresh.recall(game.world, entity, entries, game.world.now)
             assert await game.memory.recall(entity) == expected
     assert await game._parts.job.run() == 10
