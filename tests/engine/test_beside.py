@@ -20,7 +20,7 @@ from engine.llm.router import Router
 from engine.llm.scripted import Reply, Scripted
 from engine.memory.knowledge.engine import KnowledgeEngine
 from engine.memory.sessions.collapse import Collapser
-from engine.records.knowledge import Knowledge
+from engine.records.knowledge import AuditAction, Knowledge
 from engine.records.policies import Policies
 from engine.records.sessions import CollapsePolicy, CollapseRun, NewTurn, Session
 from engine.records.world import World
@@ -188,7 +188,7 @@ async def test_orders_to_the_model_become_nothing_but_an_audit_row(bench: Bench)
     await bench.look()
     assert [row.content for row in await bench.known()] == ["{{e:mira_2}} owns a boat."]
     assert order not in bench.model.requests[0].text
-    cut = await bench.store.db.read(lambda conn: bench.store.audit.find(conn, actions=("cut",)))
+    cut = await bench.store.db.read(lambda conn: list(bench.store.audit.find(conn, actions=frozenset[AuditAction]({"cut"}))))
     assert {row.before for row in cut} >= {order}
 
 
