@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import CapReachedError, ModelError
 from engine.memory.knowledge.promoting import commit
+from engine.memory.knowledge.review import approve
 from engine.records.knowledge import PromotionPolicy
 from engine.records.tokens import token
 from engine.storage.knowledge_audit import Change
@@ -220,6 +221,102 @@ async def test_a_cap_leaves_the_rest_for_later(minds: Minds) -> None:
     assert run is not None
     assert run.promoted == ()
     assert "A cap is reached." in run.notes[0]
+
+
+async def test_what_the_author_wrote_stands_against_everything(minds: Minds) -> None:
+    authored = minds.new(BOAT, 50, authored=True, confidence=0.1, term="long")
+    [held, sold] = await minds.add(authored, minds.new(SOLD, 4, confidence=1.0))
+    run = await minds.promote()
+    assert run is not None
+    assert run.discarded == (sold.id,)
+    assert (await minds.row(held.id)).holds
+
+
+async def test_what_came_later_ends_an_earlier_candidate_at_its_own_time(minds: Minds) -> None:
+    [seven, six] = await minds.add(
+        minds.new("The tavern opens at seven.", 5, subject_id=None, scope="world", term="long", confidence=0.3),
+        minds.new("The tavern opens at six.", 9, subject_id=None),
+    )
+    run = await minds.promote()
+    assert run is not None
+    assert run.discarded == (six.id,)
+    ended = await minds.row(six.id)
+    assert (ended.valid_to, ended.superseded_by) == (minds.ago(5), seven.id)
+
+
+async def test_a_sensitive_piece_that_fails_is_not_believed_beside_what_it_contradicts(minds: Minds) -> None:
+    known = minds.new(f"{G} is guilty of the murder.", 50, term="long", confidence=0.95)
+    [guilty, innocent] = await minds.add(known, minds.new(f"{G} is innocent of the murder.", 4))
+    run = await minds.promote()
+    assert run is not None
+    assert run.flagged == (innocent.id,)
+    assert [(await minds.row(key)).holds for key in (guilty.id, innocent.id)] == [True, False]
+    await minds.store.db.write(lambda conn: approve(conn, minds.store, minds.world, innocent.id, minds.policy))
+    assert [(await minds.row(key)).holds for key in (guilty.id, innocent.id)] == [False, True]
+
+
+async def test_approved_it_goes_to_each_faction_of_its_owner(minds: Minds) -> None:
+    people = minds.world.entities
+    bryn = people["en_bryn"].model_copy(update={"factions": ("harbour", "guild")})
+    monk = people["en_monk"].model_copy(update={"factions": ("guild",)})
+    minds.world = minds.world.model_copy(update={"entities": {**people, "en_bryn": bryn, "en_monk": monk}})
+    minds.policy = HARBOUR
+    [row] = await minds.add(minds.new("The cellar hides a secret.", 4))
+    await minds.promote()
+    assert await minds.held("en_monk") == await minds.held("en_sailor") == []
+    await minds.store.db.write(lambda conn: approve(conn, minds.store, minds.world, row.id, minds.policy))
+    assert await minds.held("en_monk") == await minds.held("en_sailor") == ["The cellar hides a secret."]
+
+
+async def test_what_hangs_on_a_candidate_that_changed_waits_with_it(minds: Minds) -> None:
+    minds.policy = HARBOUR
+    [mine, his] = await minds.add(minds.new(BOAT, 5), minds.new(f"{G} owns the boat.", 4, owner_id="en_sailor"))
+    promotion = await minds.promoter().propose(minds.world)
+    assert promotion is not None
+    change = Change("edited", "hand", "", minds.world.now)
+    weightier = mine.model_copy(update={"importance": 9})
+    await minds.store.db.write(lambda conn: minds.store.knowledge.update(conn, weightier, change))
+    run = await minds.store.db.write(lambda conn: commit(conn, minds.store, minds.world, promotion))
+    assert (run.promoted, run.merged, len(run.notes)) == ((), (), 2)
+    assert [(await minds.row(key)).scope for key in (mine.id, his.id)] == ["entity", "entity"]
+
+
+async def test_nothing_is_merged_on_top_of_a_merge_that_was_left_out(minds: Minds) -> None:
+    minds.policy = HARBOUR
+    known = minds.new(BOAT, 50, scope="faction", scope_id="harbour", term="long")
+    [held, mine, his] = await minds.add(known, minds.new(BOAT, 5), minds.new(BOAT, 4, owner_id="en_sailor"))
+    promotion = await minds.promoter().propose(minds.world)
+    assert promotion is not None
+    change = Change("edited", "hand", "", minds.world.now)
+    weightier = mine.model_copy(update={"importance": 9})
+    await minds.store.db.write(lambda conn: minds.store.knowledge.update(conn, weightier, change))
+    run = await minds.store.db.write(lambda conn: commit(conn, minds.store, minds.world, promotion))
+    assert run.merged == ()
+    assert await minds.row(held.id) == held
+    run = await minds.promote()  # and the next time both are
+    assert run is not None
+    assert run.merged == (mine.id, his.id)
+
+
+async def test_what_has_come_to_wait_for_a_person_meanwhile_is_left_to_them(minds: Minds) -> None:
+    [one] = await minds.add(minds.new(BOAT, 5))
+    promotion = await minds.promoter().propose(minds.world)
+    assert promotion is not None
+    change = Change("flagged", "hand", "", minds.world.now)
+    await minds.store.db.write(lambda conn: minds.store.promotions.flag(conn, one.id, "look", "entity", "en_bryn", change))
+    run = await minds.store.db.write(lambda conn: commit(conn, minds.store, minds.world, promotion))
+    assert run.promoted == ()
+    assert (await minds.row(one.id)).term == "short"
+
+
+async def test_what_is_written_for_a_second_faction_has_its_vector(minds: Minds) -> None:
+    bryn = minds.world.entities["en_bryn"].model_copy(update={"factions": ("harbour", "guild")})
+    minds.world = minds.world.model_copy(update={"entities": {**minds.world.entities, "en_bryn": bryn}})
+    minds.policy = HARBOUR
+    await minds.learn(minds.new(BOAT, 3))
+    await minds.promote()
+    assert len(await minds.rows()) == 2
+    assert await minds.store.db.read(lambda conn: minds.store.embeddings.count_missing_knowledge(conn, "hash768")) == 0
 
 
 async def test_what_changed_since_it_was_scanned_is_left_for_the_next_run(minds: Minds) -> None:

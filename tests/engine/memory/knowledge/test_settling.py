@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.errors import ChangedError, ModelError
+from engine.llm.hashing import Hash768
 from engine.memory.knowledge.placing import Origin, place
 from engine.records.tokens import token
 
@@ -158,6 +161,46 @@ async def test_what_the_author_wrote_waits_for_a_person(minds: Minds) -> None:
     assert waiting.knowledge_id == placed.flagged[0].id
     assert "author" in waiting.reason
     assert not placed.flagged[0].holds
+
+
+class Alike(Hash768):
+    """An embedder to which all is one."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return await super().embed(["all is one"] * len(texts))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "rows"),
+    [
+        (f"{G} quarrelled with the harbour master.", f"{G} argued with the harbour master.", 1),
+        (f"{G} paid the harbour master two crowns.", f"{G} gave the harbour master five crowns.", 2),
+        (f"{G} never met the harbour master.", f"{G} saw the harbour master.", 2),
+        (f"{G} came from Lorn by sea.", f"{G} arrived from Arden by sea.", 2),
+    ],
+)
+async def test_what_vectors_hold_for_one_is_one_only_with_like_numbers_names_and_denial(
+    minds: Minds, says: Says, one: str, other: str, rows: int
+) -> None:
+    minds.embedder = Alike()
+    await minds.learn(minds.new(one, 5))
+    await minds.learn(minds.new(other, 4), replies=[says("unrelated")] * (rows - 1))
+    assert len(await minds.rows()) == rows
+
+
+async def test_a_few_words_more_are_one_only_when_it_is_about_the_same(minds: Minds, says: Says) -> None:
+    more = f"{G} sleeps behind barrels near warm ovens under sacks beside grey cats until church bells ring."
+    await minds.learn(minds.new(f"{G} sleeps.", 5))
+    await minds.learn(minds.new(more, 4))
+    assert len(await minds.rows()) == 2
+
+
+async def test_a_model_is_given_the_nearest_and_no_more_than_it_can_weigh(minds: Minds, says: Says) -> None:
+    verbs = ("rang", "polished", "heard", "cursed", "blessed", "drew", "sang of")
+    await minds.add(*[minds.new(f"{G} {verb} the harbour bell.", 9) for verb in verbs])
+    await minds.learn(minds.new(f"{G} melted the harbour bell.", 1), replies=[says("unrelated")])
+    [request] = minds.model.requests
+    assert request.choices == {"against": ("K1", "K2", "K3", "K4", "K5", "K6")}
 
 
 async def test_a_model_that_fails_changes_nothing(minds: Minds) -> None:
