@@ -3,6 +3,8 @@
 import difflib
 import re
 from collections.abc import Iterable
+from functools import cache
+from importlib import resources
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -93,6 +95,22 @@ def near(name: str, known: Iterable[str], most: int = 2) -> list[str]:
     names = list(known)
     folded = {one.lower(): one for one in reversed(names)}
     return [folded[one] for one in difflib.get_close_matches(name[:_LONGEST].lower(), folded, n=most, cutoff=0.6)]
+
+
+@cache
+def providers() -> frozenset[str]:
+    """Providers that litellm knows, as they stand in front of its names of models: `providers.txt`."""
+    text = resources.files("engine.settings").joinpath("providers.txt").read_text(encoding="utf-8")
+    return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
+
+
+def misspelt(name: str) -> str:
+    """The provider that was meant by the one in front of a model, when that is unknown and very near a known one; else empty. Others may
+    be new."""
+    provider = name.partition("/")[0].lower()
+    if provider in providers():
+        return ""
+    return next(iter(difflib.get_close_matches(provider[:_LONGEST], sorted(providers()), n=1, cutoff=0.75)), "")
 
 
 def likely(name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from engine.settings.keys import Key
-from engine.settings.names import likely, near, shown
+from engine.settings.names import likely, misspelt, near, shown
 from engine.settings.records import BUILT_IN, STORYTELLER, EndpointSettings, Settings, TaskSettings
 
 
@@ -44,6 +44,8 @@ def _endpoint(name: str, endpoint: EndpointSettings) -> Iterator[tuple[Key, str]
         yield (*place, "model"), "the storyteller is built in and needs no endpoint: name it in [models]"
     elif endpoint.model and not is_litellms(endpoint.model):
         yield (*place, "model"), _without_provider(endpoint.model)
+    elif meant := misspelt(endpoint.model or name):
+        yield (*place, "model"), _no_provider(endpoint.model or name, meant)
     elif not endpoint.model and not is_litellms(name):
         meant = likely(name)
         hint = f"as `{meant}`" if meant else "as `openai/gpt-5-mini` or `ollama_chat/llama3.2`"
@@ -62,6 +64,13 @@ def _task(place: Key, names: Sequence[str], endpoints: Collection[str]) -> Itera
                 yield where, f"`{shown(name)}` is named twice"
         elif name != STORYTELLER and name not in endpoints and not is_litellms(name):
             yield where, _unknown(name, endpoints)
+        elif name != STORYTELLER and name not in endpoints and (meant := misspelt(name)):
+            yield where, _no_provider(name, meant)
+
+
+def _no_provider(name: str, meant: str) -> str:
+    provider, _, model = name.partition("/")
+    return f"no provider is called `{shown(provider)}`; did you mean `{shown(f'{meant}/{model}')}`?"
 
 
 def _unknown(name: str, endpoints: Collection[str]) -> str:

@@ -1,6 +1,8 @@
 """Settings of the person: what the file says, what the environment says over it, and what is said about mistakes."""
 
 import os
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.errors import OthermindsError, SettingsError
 from engine.settings import CapSettings, EmbedSettings, EndpointSettings, Settings, TaskSettings, load_settings, settings_path
+from engine.settings.names import providers
 
 
 @pytest.fixture
@@ -330,3 +333,22 @@ def test_any_text_is_settings_or_a_settings_error(tmp_path_factory: pytest.TempP
     except OthermindsError as error:
         outcome = error
     assert isinstance(outcome, Settings) or str(path) in str(outcome)
+
+
+def test_a_misspelt_provider_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    lines = ["[models]", 'actor = "opnai/gpt-5-mini"', 'decode = "brandnew/m"', "[endpoint.home]", 'model = "olama_chat/llama3.2"']
+    path.write_text("\n".join(lines))
+    with pytest.raises(SettingsError) as caught:
+        load_settings(path, {})
+    text = str(caught.value)
+    assert "no provider is called `opnai`; did you mean `openai/gpt-5-mini`?" in text
+    assert "did you mean `ollama_chat/llama3.2`?" in text
+    assert "brandnew" not in text, "a provider that nobody knows may be new"
+
+
+def test_the_providers_are_those_of_the_installed_litellm() -> None:
+    code = "import litellm; print(*sorted(str(getattr(one, 'value', one)) for one in litellm.provider_list))"
+    environ = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION", "LITELLM_LOG": "CRITICAL"}
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ, timeout=100).stdout
+    assert set(told.split()) == providers()
