@@ -3,8 +3,12 @@
 import os
 
 import pytest
+from hypothesis import settings
 
 from engine.settings.environment import VARIABLES
+
+settings.register_profile("calm", deadline=None)  # a machine that is busy is no fault of what is tested
+settings.load_profile("calm")
 
 
 @pytest.fixture(autouse=True, scope="session")
