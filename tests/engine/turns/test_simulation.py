@@ -17,6 +17,7 @@ from engine.memory.recall.engine import RecallEngine
 from engine.records.authored import AuthoredWorld
 from engine.records.intents import Intent
 from engine.records.policies import Policies
+from engine.records.prompts import Task
 from engine.records.tokens import substitute
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
@@ -116,6 +117,25 @@ async def test_an_alias_set_while_a_beat_is_on_its_way_stands(start, house: Worl
     await play.simulation.step()
     await asyncio.gather(*edits)
     assert play.simulation.world.entities["bo_1"].aliases == {"ada_1": "the thief"}
+    assert await play.store.db.read(play.store.worlds.load) == play.simulation.world
+
+
+async def test_factions_and_aliases_set_while_a_deed_is_judged_stand(start, house: World) -> None:  # type: ignore[no-untyped-def]
+    class Disturbed(Scripted):
+        async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+            if request.task == "referee":
+                await play.simulation.set_factions("bo_1", ["harbour"])
+                await play.simulation.set_alias("cyd_1", "ada_1", "the dancer")
+            return await super().complete(request, heard)
+
+    ruling = json.dumps({"reason": "There is room.", "possible": True, "minutes": 1, "changes": []})
+    script: dict[Task, list[Reply]] = {"actor": ["I dance."], "decode": [done("danced")], "referee": [ruling]}
+    world = only(house, "ada_1")
+    play = Play((await start({}, world)).store, world, Disturbed(script))
+    await play.simulation.step()
+    assert play.failures() == []
+    assert play.simulation.world.entities["bo_1"].factions == ("harbour",)
+    assert play.simulation.world.entities["cyd_1"].aliases == {"ada_1": "the dancer"}
     assert await play.store.db.read(play.store.worlds.load) == play.simulation.world
 
 

@@ -293,9 +293,9 @@ async def test_nothing_is_merged_on_top_of_a_merge_that_was_left_out(minds: Mind
     run = await minds.store.db.write(lambda conn: commit(conn, minds.store, minds.world, promotion))
     assert run.merged == ()
     assert await minds.row(held.id) == held
-    run = await minds.promote()  # and the next time both are
-    assert run is not None
-    assert run.merged == (mine.id, his.id)
+    following = await minds.promote()  # and the next time both are
+    assert following is not None
+    assert following.merged == (mine.id, his.id)
 
 
 async def test_what_has_come_to_wait_for_a_person_meanwhile_is_left_to_them(minds: Minds) -> None:
