@@ -169,6 +169,16 @@ def test_what_is_said_again_in_other_words_is_one_fact(first: str, second: str) 
     assert fact.sourceTurnIds == ["M1", "M3"]
 
 
+@pytest.mark.parametrize("said", [
+    "Tom owns a boat.", "My sister Mira owns the inn.", "I trust Tom.", "Tom's boat is gone.", "I sold the boat to Tom.",
+    "Orla Venn fears water.", "Gareth and Tom killed the miller.", "Is it true? Tom Reed said that Mira lives in Wick.",
+])  # fmt: skip
+def test_no_name_stands_in_a_key(said: str) -> None:
+    for fact in summed_up(f"P2: {said}").facts:
+        assert not {"tom", "reed", "mira", "orla", "venn", "gareth", "wick"} & set(fact.topicKey.split("_"))
+    assert summed_up("P2: The Duke owns the mill.").facts[0].topicKey == "duke_mill"
+
+
 def test_a_name_that_nobody_goes_by_is_a_fact() -> None:
     assert facts("P2: My name's Tom Reed.") == ["P2 is called Tom Reed."]
     assert facts("P2: I'm Tom Reed, the ferryman.") == ["P2 is called Tom Reed.", "P2 is the ferryman."]

@@ -27,7 +27,7 @@ STOPS: Final = frozenset((
 ))  # fmt: skip
 _MEASURES = frozenset(("pair", "couple", "lot", "kind", "sort", "number", "piece", "dozen", "bag", "bit", "sack", "barrel", "cask"))
 _TIMED = frozenset(("at", "by", "on", "before", "after", "until", "till", "in", "since", "during", "for", "within"))
-_WHICH = frozenset(("last", "next", "same", "other", "past"))
+_WHICH = frozenset(("last", "next", "same", "other", "past", "instead"))
 PARTICLES: Final = frozenset(("away", "off", "up", "out", "down", "back"))
 
 

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from engine.llm.storyteller.claims.complement import HANDLE, root
+from engine.llm.stems import STOP_WORDS
+from engine.llm.storyteller.claims.complement import DETERMINERS, HANDLE, root
 from engine.llm.storyteller.claims.lexicon import matter, stems_under
 from engine.llm.storyteller.claims.reading import Claim, read_claims
 from engine.llm.storyteller.handoff.cast import is_person
@@ -22,16 +23,26 @@ _OF_ITSELF = frozenset(("own", "be", "exist"))
 
 
 def topic_key(text: str, subject: str = "") -> str:
-    """The key of a statement in the third person, without any handle and without what those with handles are called.
+    """The key of a statement in the third person, without handles and names: a key goes where nobody may know whom it is about.
 
-    `subject` is the handle that the statement is filed under. Empty when the statement cannot be read, or when only a handle would tell
-    it from others: `P2 knows P3`.
+    `subject` is the handle that the statement is filed under. Empty when the statement cannot be read, or when only a handle or a name
+    would tell it from others: `P2 knows P3`, `Tom serves the Duke`.
     """
     claims = read_claims(text)
-    return _key(claims[0], text, subject.lower()) if claims else ""
+    key = _key(claims[0], text, subject.lower()) if claims else ""
+    return "" if key and not _names(text).isdisjoint(key.split("_")) else key
+
+
+def _names(text: str) -> frozenset[str]:
+    """Words of a text, in lower case, that must be taken for names: with a capital, and no article before."""
+    words = text.replace("'s", "").split()
+    pairs = zip(["the", *words], words, strict=False)
+    return frozenset(word.lower().strip(".,;") for before, word in pairs if word[0].isupper() and before.lower() not in DETERMINERS)
 
 
 def _key(claim: Claim, text: str, filed: str) -> str:
+    if _called(claim.subject, text):
+        return ""
     mood, _, relation = claim.relation.rpartition(":")
     owner, _, thing = claim.subject.rpartition(":")
     whose = [] if filed in (claim.subject, *claim.subject.split(" and ")) else [_plain(owner, text), _plain(thing, text)]
@@ -44,18 +55,20 @@ def _key(claim: Claim, text: str, filed: str) -> str:
         return _joined([*whose, "place"])
     if relation == "know" and not claim.head:
         return ""
-    if relation == "be" and whose and not _noun(claim) and not _person(thing, text):
+    if relation == "be" and whose and not _noun(claim) and not is_person(_plain(thing, text)):
         return _joined(whose)  # a thing is one matter in whatever state it is: `door`
-    if HANDLE.fullmatch(claim.head) or (relation != "own" and any(map(HANDLE.fullmatch, claim.names))):
+    if claim.proper or (relation != "own" and any(map(HANDLE.fullmatch, claim.names))):
         return ""
     about = matter(claim.head) if relation == "be" and not _noun(claim) else _plain(claim.head, text)
     return _joined([*whose, *([] if relation in _OF_ITSELF else [relation.removeprefix("be ")]), about])
 
 
-def _person(thing: str, text: str) -> bool:
-    """Whether the subject of a text is somebody: a noun for people, or a name."""
-    word = _plain(thing, text)
-    return is_person(word) or text.lower().startswith(f"{word} ")
+def _called(subject: str, text: str) -> bool:
+    """Whether a subject is told by what must be taken for a name: a capital word without an article."""
+    first = text.split(maxsplit=1)[0].removesuffix("'s")
+    if not first[0].isupper() or HANDLE.fullmatch(first) or first.lower() in DETERMINERS or first.lower() in STOP_WORDS:
+        return False
+    return subject.startswith(root(first.lower()))
 
 
 def _noun(claim: Claim) -> bool:

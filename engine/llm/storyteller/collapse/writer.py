@@ -22,6 +22,8 @@ _MOST: Final[Mapping[str, int]] = {
     "facts": 12, "decisions": 6, "strategies": 3, "discoveries": 3, "nextSteps": 4, "relevantEntities": 8,
 }  # fmt: skip
 """Items of each list. More than a small model is let write under a grammar: nobody counts a rule's tokens."""
+_COMPARED: Final = 300
+"""Facts of one talk that are held against each other: more than a session has room for, unless somebody means it ill."""
 _LEAST_WORDS: Final = 2
 _LONGEST_DISCOVERY: Final = 160
 _HANDLES = re.compile(r"(?<![\w'])P\d+")
@@ -39,7 +41,7 @@ def _summary(talk: Talk, sentences: Sequence[Heard]) -> CollapseReply:
     telling = [one for one, found in zip(sentences, advised, strict=True) if found is None]
     decisions = decisions_of(telling, talk)
     steps = [step for step in steps_of(telling, talk) if not any(_one_deed(step, one) for one in decisions)]
-    facts = with_known_keys(together(_facts(telling, decisions, steps, talk)), talk)
+    facts = with_known_keys(together(_weightiest(_facts(telling, decisions, steps, talk), _COMPARED)), talk)
     discoveries = _discoveries(telling)
     reply = CollapseReply(
         outcome=outcome_of(sentences, decisions, steps, talk),
