@@ -54,14 +54,14 @@ STEPS = st.one_of(
 VERDICTS = st.lists(st.tuples(st.sampled_from(["supported", "contradicted", "unrelated"]), st.sampled_from(["K1", "K2", "K9"])), min_size=1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(STEPS, min_size=4, max_size=24), VERDICTS)
 def test_knowledge_keeps_its_promises(inn: Inn, steps: list[tuple[str, Any]], verdicts: list[tuple[str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_play(inn, Path(folder) / "minds.db", steps, verdicts))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(STEPS, min_size=4, max_size=16), VERDICTS)
 def test_the_same_steps_give_the_same_save(inn: Inn, steps: list[tuple[str, Any]], verdicts: list[tuple[str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
