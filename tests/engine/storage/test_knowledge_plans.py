@@ -31,6 +31,7 @@ QUERIES: dict[str, tuple[str, object, str]] = {
     "the open session of a pair": (sessions.OPEN_OF, ["bob", "mira"], r"INDEX sessions_open \(agent_id=\? AND actor_id=\?\)"),
     "open sessions of an agent": (sessions.OPEN_PAIRS, ["bob"], r"INDEX sessions_open \(agent_id=\?\)"),
     "open sessions of pairs": (sessions.OPEN_AMONG, ["[]"], r"one USING INDEX sessions_open \(agent_id=\? AND actor_id=\?\)"),
+    "what an agent has in hand": (sessions.PURSUITS, ["bob"], r"sessions USING INDEX sessions_open \(agent_id=\?\)"),
     "the last of a pair": (sessions.LAST_ENDED, ["bob", "mira"], r"INDEX sessions_by_agent \(agent_id=\?\)"),
     "sessions to look at": (sessions.LOOKED_AT, LOOKED_AT, r"INDEX sessions_by_status \(status=\?\)"),
     "sessions of an agent": (*sessions.query(agent="bob", before="ses-9"), r"INDEX sessions_by_agent \(agent_id=\? AND seq<\?\)"),
