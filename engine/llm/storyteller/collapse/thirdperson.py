@@ -45,6 +45,11 @@ _BOTH_FORMS = frozenset((
 _NOT_THIRD = re.compile(
     r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Uu]s|[Oo]urs?|[Oo]urselves|[Yy]ou|[Yy]ours?|[Yy]ourself|[Yy]ourselves)\b"
 )
+_MOVED = (
+    _YOU | _WE | _PERSONAL | _SEVERAL | _HERE | _POINTING | _POINTED | frozenset(_DEIXIS)
+    | frozenset(("i", "me", "my", "mine", "myself", "it", "its", "itself", "there"))
+)
+"""Words that do not stay as they are."""
 _STRANGE = frozenset("\"\u201c\u201d{}[]<>|\\`*#_=")
 QUOTED: Final = re.compile(r"(?<!\w)'")
 """Where words of somebody else's begin."""
@@ -67,7 +72,7 @@ def in_third_person(text: str, sides: Sides, focus: Focus) -> str:
     if not _STRANGE.isdisjoint(text) or QUOTED.search(text) is not None:
         return ""
     tokens = TOKEN.findall(text)
-    if not tokens or len(tokens) > _MOST_TOKENS or any(_unknown_handle(token, focus) for token in tokens):
+    if not tokens or len(tokens) > _MOST_TOKENS:
         return ""
     told = _Retelling(tokens, sides, focus).text()
     return told if sayable(told, focus.cast.people) else ""
@@ -78,11 +83,6 @@ def sayable(text: str, handles: Collection[str]) -> bool:
     if _STRANGE & set(text) or _NOT_THIRD.search(text) is not None:
         return False
     return all(handle in handles for handle in _OTHER_HANDLE.findall(text))
-
-
-def _unknown_handle(token: str, focus: Focus) -> bool:
-    """Whether a word of somebody's speech looks like a handle and is none of the prompt's."""
-    return _OTHER_HANDLE.fullmatch(token.removesuffix("'s")) is not None and token.removesuffix("'s") not in focus.cast.people
 
 
 class _Retelling:
@@ -102,7 +102,10 @@ class _Retelling:
 
     def text(self) -> str:
         out: list[str] = []
-        for index in range(len(self._tokens)):
+        for index, token in enumerate(self._tokens):
+            if not self._agreeing and not self._shifted and self._low[index] not in _MOVED:
+                out.append(token)
+                continue
             word = self._retold(index)
             if not self._safe:
                 return ""
