@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-import engine.assembly
+import engine.llm.opening
 from engine.files.bundled import bundled_worlds
 from engine.game import Game
 from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
@@ -136,7 +136,7 @@ async def test_sixty_rounds_of_repeating_what_was_recalled_add_no_second_copy(
     recited: list[EntityId] = []
     monkeypatch.setattr(Reciting, "tell", staticmethod(tell), raising=False)
     monkeypatch.setattr(Reciting, "recited", recited, raising=False)
-    monkeypatch.setattr(engine.assembly, "Storyteller", Reciting)
+    monkeypatch.setattr(engine.llm.opening, "Storyteller", Reciting)
     game = await Game.create(WORLD, tmp_path / "save.db", 5)
     since = game.world.round
     for _ in range(ROUNDS):
