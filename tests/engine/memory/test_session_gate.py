@@ -74,7 +74,8 @@ async def test_what_is_touched_on_once_does_not_ask_unless_somebody_wants_it() -
 
 async def test_what_goes_on_with_what_is_known_asks() -> None:
     lines = [
-        "The Heron was lost off Orrin.", "My brother married the smith's daughter.", "The miller hid forty crowns.", "Wolves killed a goat.",
+        "The Heron was lost off Orrin.", "My brother married the smith's daughter.", "The miller hid forty crowns.",
+        "Wolves killed a goat.",
     ]  # fmt: skip
     known = ["The Heron sails to Orrin.", "The smith's daughter wants my brother.", "The miller stole forty crowns.", "A goat was killed."]
     vectors = list(await embedded(Hash768(), known))
