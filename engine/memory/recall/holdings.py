@@ -14,6 +14,7 @@ import numpy as np
 from engine.llm.protocol import Embedder
 from engine.llm.stems import STOP_WORDS, stem
 from engine.memory.embedding import Vectors, from_bytes
+from engine.memory.knowledge.shadows import unshadowed
 from engine.memory.text import bare
 from engine.records.base import EntityId
 from engine.records.knowledge import Knowledge, KnowledgeId, Tier
@@ -108,7 +109,7 @@ class Holdings:
     def _read(
         self, conn: sqlite3.Connection, entity: Entity, tiers: Collection[Tier]
     ) -> tuple[list[Knowledge], dict[KnowledgeId, bytes]]:
-        rows = self.store.knowledge.held_by(conn, entity.id, entity.factions, tiers=tiers)
+        rows = unshadowed(self.store.knowledge.held_by(conn, entity.id, entity.factions, tiers=tiers))
         return rows, self.store.embeddings.of_knowledge(conn, [row.id for row in rows], self.embedder.name)
 
 
