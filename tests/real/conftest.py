@@ -10,7 +10,7 @@ from tests.real.weights import NoWeightsError, model_file
 
 KEY = "OTHERMINDS_TEST_LLAMA_KEY"
 """The variable that holds the key of the server."""
-WINDOW, NARROW = 4096, 1536
+WINDOW, NARROW = 4096, 1280
 PATIENCE = 1800
 """Seconds for one test: the machine may be busy with much else."""
 
@@ -19,6 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.model)
+            item.add_marker(pytest.mark.xdist_group("model"))  # one process, one server
             item.add_marker(pytest.mark.timeout(PATIENCE))
 
 

@@ -154,7 +154,7 @@ def test_wherever_a_reply_breaks_off_nothing_is_taken() -> None:
 
 async def test_two_replies_in_vain_are_told_with_the_model_and_what_to_do() -> None:
     with pytest.raises(BadOutputError) as caught:
-        await ask(Scripted(["{}", "[]"], name="openai/x"), REQUEST, RefereeReply)
+        await ask(Scripted(["Well.", "Well."], name="openai/x"), REQUEST, RefereeReply)
     assert str(caught.value) == (
         "The reply of openai/x cannot be used: The reply held no readable JSON. Try again, or choose another model for the task referee."
     )

@@ -66,9 +66,10 @@ class Play:
         )
         self.stopped = 0
 
-    async def round(self) -> None:
-        """One round; cancelled, as a person does, when the model hangs."""
+    async def step(self) -> None:
+        """One round, or the rest of one that was stopped; cancelled, as a person does, when the model hangs."""
         self.model.hangs.clear()
+        self.witness.look()
         playing = asyncio.ensure_future(self.simulation.step())
         hanging = asyncio.ensure_future(self.model.hangs.wait())
         await asyncio.wait({playing, hanging}, return_when=asyncio.FIRST_COMPLETED)
@@ -81,7 +82,7 @@ class Play:
         assert playing.cancelled() or playing.result().round == self.simulation.world.round
 
     async def check(self) -> None:
-        """What holds after every round."""
+        """What holds after every step."""
         assert self.witness.faults == []
         assert self.witness.changed() <= {"ledger_use"}  # counts of use are written last, and nobody is told
         assert await self.store.db.read(self.store.worlds.load) == self.simulation.world
@@ -89,7 +90,7 @@ class Play:
             assert (await self.actor.draft(self.simulation.world, agent.id)).report.problems == ()
 
 
-@pytest.fixture(scope="module", params=SEEDS)
+@pytest.fixture(scope="module", params=[pytest.param(s, marks=pytest.mark.xdist_group(f"corrupted {s}")) for s in SEEDS])
 def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, house: World) -> Iterator[Play]:
     """The save after a hundred rounds, closed, with what was seen meanwhile."""
     play = asyncio.run(_played(tmp_path_factory.mktemp("corrupted") / "house.db", house, request.param))
@@ -101,8 +102,8 @@ async def _played(path: Path, world: World, seed: int) -> Play:
     store = await Store.create(path, AuthoredWorld(world=world))
     play = Play(store, world, seed)
     try:
-        for _ in range(ROUNDS):
-            await play.round()
+        while play.simulation.world.round < ROUNDS:
+            await play.step()
             await play.check()
     finally:
         await store.close()

@@ -70,6 +70,10 @@ class Witness:
         """Prose of the beats that ended."""
         self.known = save.digests()
 
+    def look(self) -> None:
+        """Take everything as it is now for known. After a round it is written down, and nobody told, how often memories came to mind."""
+        self.known = self.save.digests()
+
     def __call__(self, event: EngineEvent) -> None:
         self.counted[event.kind] += 1
         match event:
@@ -82,7 +86,7 @@ class Witness:
             case BeatEnded():
                 self.acts.append(event.prose)
         if isinstance(event, RoundStarted | RoundEnded | BeatStarted | BeatEnded | HandoffCommitted | HandoffFailed):
-            self.known = self.save.digests()
+            self.look()
 
     def changed(self) -> set[str]:
         """Tables that are no longer as they were after the last event that told of a write."""
