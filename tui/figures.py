@@ -44,7 +44,9 @@ def cost(spent: Spent, long: bool = False) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Wall-clock time: `0.4 s`, `38 s`, `3 m 12 s`, `2 h 5 m`."""
+    """Wall-clock time: `<0.1 s`, `0.4 s`, `38 s`, `3 m 12 s`, `2 h 5 m`."""
+    if seconds < 0.05:
+        return "<0.1 s"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)

@@ -17,7 +17,14 @@ from tui.host import GameHost
 from tui.panes.rows import RowList
 from tui.screens.play import PlayScreen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.slow, pytest.mark.timeout(300),
+    # litellm's own: what it leaves behind of a call that is stopped while it prepares it, and what it says while it is imported
+    pytest.mark.filterwarnings(
+        "ignore:coroutine .* was never awaited:RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::UserWarning",
+        "ignore::DeprecationWarning",
+    ),
+]
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
 Seen = Callable[[Pilot[Any]], str]
 PROSE = '*I trim the wick.* "The wind is turning," I say.'

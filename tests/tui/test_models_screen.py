@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -374,6 +375,19 @@ async def test_leaving_the_screen_ends_a_test(looking: Open, settle: Settle, des
         await keys(pilot, settle, "q")
         assert at(pilot, PlayScreen)
         assert desk().cancelled == 1
+
+
+async def test_what_comes_late_finds_a_screen_that_is_left(looking: Open, settle: Settle, desk: Any) -> None:
+    async with looking() as pilot:
+        left = screen(pilot)
+        await keys(pilot, settle, "q")
+        desk().meter.add(call())
+        left.look()
+        left.view = replace(left.view, forecast=None, no_forecast="Late.", testing="storyteller")
+        left.say("Late.", "bad")
+        left.fit()
+        await settle(pilot)
+        assert at(pilot, PlayScreen)
 
 
 async def test_trouble_with_a_test_is_said(looking: Open, settle: Settle, seen: Seen, desk: Any) -> None:

@@ -98,3 +98,23 @@ def test_a_mind_asks_and_gets_an_answer(terminal: Terminal) -> None:
     terminal.wait_for("Begin", "Saves")
     terminal.press("q")
     assert "Traceback" not in terminal.wait_for("left with 0")
+
+
+def test_models_are_looked_at_and_tried(terminal: Terminal) -> None:
+    terminal.wait_for("The Salt Lantern")
+    terminal.press("M")
+    terminal.wait_for("everything")
+    terminal.press("t")
+    terminal.wait_for("storyteller answered")
+    terminal.press("4")
+    terminal.wait_for("[4 Caps]")
+    terminal.press("q")
+    terminal.wait_for("Begin", "Saves")
+    terminal.press("d")
+    terminal.wait_for("round 0")
+    terminal.press("M")
+    terminal.wait_for("1 Tasks")
+    terminal.press("q", "q")
+    terminal.wait_for("Begin", "Saves")
+    terminal.press("q")
+    assert "Traceback" not in terminal.wait_for("left with 0")

@@ -21,7 +21,7 @@ from tui.panes.routes import ENDPOINT, TASK, found, model_rows, set_by, slot_nam
 from tui.panes.rows import STYLES, Row, RowList
 from tui.panes.spending import CAP, ORDER, cap_rows, meter_rows, sums
 from tui.screens.setting import SettingScreen
-from tui.text import capital, plain
+from tui.text import plain
 
 PANES = (("tasks", "Tasks"), ("endpoints", "Models"), ("meter", "Meter"), ("caps", "Caps"))
 _WIDE, _TALL = 100, 30
@@ -106,6 +106,8 @@ it out, and `n` in Play goes on.
 
     def fit(self) -> None:
         """Decide which panes are in sight."""
+        if not self.alive:
+            return
         width, height = self.size
         told = self.active in ("tasks", "endpoints")
         if width >= _WIDE and height >= _TALL:
@@ -142,6 +144,8 @@ it out, and `n` in Play goes on.
 
     def watch_view(self, old: ModelsView, new: ModelsView) -> None:
         """Draw what has changed."""
+        if not self.alive:
+            return
         self._head()
         parts = attrgetter("routes", "settings", "suggested", "endpoints", "environment")
         if parts(old) != parts(new):
@@ -154,24 +158,12 @@ it out, and `n` in Play goes on.
         self.refresh_bindings()
 
     def _draw_spent(self) -> None:
-        if self.desk is None:
+        if self.desk is None or not self.alive:
             return
         view = self.view
         self.meter.border_title = Content(f"3 Meter · by {view.by}")
-        self.meter.show(meter_rows(view, self.meter.size.width + 2, self._named))
+        self.meter.show(meter_rows(view, self.meter.size.width + 2, self.named))
         self.caps.show(cap_rows(view, self.caps.size.width + 2))
-
-    def _named(self, key: str) -> str:
-        """What the reader calls what calls were added up by."""
-        game = self.host.game
-        match self.view.by:
-            case "entity":
-                if game is None or key not in game.world.entities:
-                    return "nobody"
-                return capital(game.name(key, None if key == game.played else game.played))
-            case "round":
-                return f"round {key}"
-        return key
 
     def _head(self) -> None:
         view = self.view
@@ -247,7 +239,8 @@ it out, and `n` in Play goes on.
             case "test":
                 return bool(self.tested) and not self.view.testing
             case "use" | "use_for":
-                return self.active == "endpoints" and bool(self.tested or found(self.view, self.models.cursor))
+                some = action == "use" or self.slot not in (DEFAULT, EMBED)
+                return some and self.active == "endpoints" and bool(self.tested or found(self.view, self.models.cursor))
             case "suggested":
                 return self.active == "tasks" and self.slot in self.view.suggested
             case "unset":
@@ -303,7 +296,7 @@ it out, and `n` in Play goes on.
 
     def action_use_for(self) -> None:
         """Let the model under the cursor answer the task chosen in Tasks."""
-        self._use_for(DEFAULT if self.slot == EMBED else self.slot)
+        self._use_for(self.slot)
 
     def _use_for(self, slot: Slot) -> None:
         pair = found(self.view, self.models.cursor)

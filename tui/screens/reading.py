@@ -210,7 +210,7 @@ class ReadingScreen(Screen[None]):
         tallies, self._tallies = self._tallies, []
         self.story.say.give_back(item.text)
         note = rest_note(view, item, tallies, idle=number == self._rested_at)
-        if note.lasting and note.kind == "bad" and not self.story.display:  # the story tells all of it
+        if note.lasting and note.kind == "bad" and not (self.is_current and self.story.display):  # the story tells all of it
             self.problem_note(note.text)
         self._rested_at = number
         return replace(view, acting=None, prose="", model_note=None, note=note)

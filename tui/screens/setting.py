@@ -22,7 +22,7 @@ from tui.models_view import By, Desk, ModelsView, Slot, environment, looked
 from tui.panes.endpoint import INSTALL, absent
 from tui.panes.routes import slot_name
 from tui.screens.playbars import said
-from tui.text import plain
+from tui.text import capital, plain
 from tui.view import Note
 
 _LIVE = 1.0
@@ -53,6 +53,11 @@ class SettingScreen(Screen[None]):
 
     # reading
 
+    @property
+    def alive(self) -> bool:
+        """Whether there is anything to draw on: leaving takes the panes away before it ends what the screen still does."""
+        return self.is_attached and bool(self.query("#models-note"))
+
     @work(group="open", exclusive=True)
     async def open(self) -> None:
         """Take the desk, show it, and look for servers."""
@@ -71,7 +76,7 @@ class SettingScreen(Screen[None]):
 
     def look(self) -> None:
         """Read what has changed."""
-        if self.desk is None or not self.is_attached:
+        if self.desk is None or not self.alive:
             return
         view = looked(self.view, self.desk, self.by)
         if view != self.view:
@@ -139,8 +144,7 @@ class SettingScreen(Screen[None]):
         except OthermindsError as error:
             self._tried(f"{plain(name)}: {error}", "bad")
         except asyncio.CancelledError:
-            if self.is_attached:
-                self._tried(f"Stopped. {plain(name)} was not waited for.", "plain")
+            self._tried(f"Stopped. {plain(name)} was not waited for.", "plain")
             raise
         else:
             self.view = replace(self.view, reports={**self.view.reports, name: report})
@@ -253,10 +257,24 @@ class SettingScreen(Screen[None]):
         chosen = next((models.answering(route.task) for route in self.view.routes if route.task == slot), models.default)
         return RouteDraft(chosen.model, "", chosen.fallbacks, chosen.temperature, chosen.timeout)
 
+    def named(self, key: str) -> str:
+        """What the reader calls what calls were added up by."""
+        game = self.host.game
+        match self.view.by:
+            case "entity":
+                if game is None or key not in game.world.entities:
+                    return "nobody"
+                return capital(game.name(key, None if key == game.played else game.played))
+            case "round":
+                return f"round {key}"
+        return key
+
     # saying
 
     def say(self, text: str, kind: Literal["plain", "good", "bad"] = "plain") -> None:
         """Say it in the last line but one; over the screen too when it is bad and too long for that."""
+        if not self.alive:
+            return
         if kind == "bad" and len(text) > self.size.width - 4:
             self.notify(plain(text), severity="warning", markup=False)
         self._said = text

@@ -84,5 +84,5 @@ def _silence(library: ModuleType) -> None:
     for name in _BENEATH:
         logging.getLogger(name).addHandler(logging.NullHandler())
     warnings.filterwarnings("ignore", module=r"(litellm|openai|httpx|httpcore|aiohttp|pydantic)(\.|$)")
-    given_up = r"coroutine '\w+\.async_\w+' was never awaited"  # a call that was stopped while litellm prepared it in another thread
+    given_up = r"coroutine '\w+\.a\w+' was never awaited"  # a call that was stopped while litellm prepared it in another thread
     warnings.filterwarnings("ignore", message=given_up, category=RuntimeWarning)
