@@ -91,14 +91,15 @@ class KnowledgeDesk:
 
     async def list(
         self, *, owner: EntityId | None = None, scope: Scope | None = None, scope_id: str | None = None, tiers: Collection[Tier] = (),
-        subject: EntityId | None = None, term: Term | None = None, holding: bool | None = True, text: str = "", after: int = 0,
-        limit: int = 500, viewer: EntityId | None = None,
+        subject: EntityId | None = None, term: Term | None = None, kind: KnowledgeKind | None = None, holding: bool | None = True,
+        text: str = "", after: int = 0, limit: int = 500, newest: bool = False, viewer: EntityId | None = None,
     ) -> Sequence[KnowledgeLine]:
-        """Pieces that fit every filter given, whoever holds them, in order of writing: those that hold, with `holding` False those that
-        have ended, with None both. `text` are words that must stand in them. The next page is `after` the last row's `seq`."""
+        """Pieces that fit every filter given, whoever holds them, in order of writing or the newest first: those that hold, with `holding`
+        False those that have ended, with None both. `text` are words that must stand in them. The next page is `after` the last row's
+        `seq`."""
         find = partial(
-            self._store.knowledge.find, owner=owner, scope=scope, scope_id=scope_id, tiers=tiers, subject=subject, term=term,
-            holding=holding, after=after, limit=limit,
+            self._store.knowledge.find, owner=owner, scope=scope, scope_id=scope_id, tiers=tiers, subject=subject, term=term, kind=kind,
+            holding=holding, after=after, limit=limit, newest=newest,
         )
         return await self._lines(find, text, viewer)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.errors import ChangedError
 from engine.records.base import EntityId
-from engine.records.knowledge import Knowledge, KnowledgeId, KnowledgeVersion, NewKnowledge, Scope, Term, Tier
+from engine.records.knowledge import Knowledge, KnowledgeId, KnowledgeKind, KnowledgeVersion, NewKnowledge, Scope, Term, Tier
 from engine.records.tokens import bare
 from engine.storage import knowledge_queries as queries
 from engine.storage.knowledge_audit import AuditRepository, Change
@@ -162,10 +162,11 @@ class KnowledgeRepository:
     def find(
         self, conn: sqlite3.Connection, *, owner: EntityId | None = None, subject: EntityId | None = None, scope: Scope | None = None,
         scope_id: str | None = None, term: Term | None = None, tiers: Collection[Tier] = (), holding: bool | None = None,
-        after: int = 0, limit: int = 500,
+        kind: KnowledgeKind | None = None, after: int = 0, limit: int = 500, newest: bool = False,
     ) -> list[Knowledge]:
-        """Rows that fit every filter given, in order of writing, whoever holds them. The next page is `after` the last `seq` of this."""
-        sql, values = queries.find(owner, subject, scope, scope_id, term, tiers, holding, after, limit)
+        """Rows that fit every filter given, in order of writing or the newest first, whoever holds them. The next page is `after` the last
+        `seq` of this."""
+        sql, values = queries.find(owner, subject, scope, scope_id, term, tiers, holding, kind, after, limit, newest)
         return [knowledge(row) for row in conn.execute(sql, values)]
 
     def versions(self, conn: sqlite3.Connection, key: KnowledgeId) -> list[KnowledgeVersion]:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from engine.records.base import EntityId
-from engine.records.knowledge import Knowledge, Scope, Term, Tier
+from engine.records.knowledge import Knowledge, KnowledgeKind, Scope, Term, Tier
 from engine.storage.rows import Row, list_text, marks, text_list, time_text
 
 CHANGEABLE = (
@@ -56,18 +56,22 @@ def held_by(
 
 def find(
     owner: EntityId | None, subject: EntityId | None, scope: Scope | None, scope_id: str | None, term: Term | None,
-    tiers: Collection[Tier], holding: bool | None, after: int, limit: int,
+    tiers: Collection[Tier], holding: bool | None, kind: KnowledgeKind | None, after: int, limit: int, newest: bool,
 ) -> tuple[str, list[object]]:
-    """Rows that fit every filter given, whoever holds them. With its values."""
-    equal = {"owner_id": owner, "subject_id": subject, "scope": scope, "scope_id": scope_id, "term": term}
-    conditions = ["seq > ?", *(f"{column} = ?" for column, value in equal.items() if value is not None)]
-    values: list[object] = [after, *(value for value in equal.values() if value is not None)]
+    """Rows that fit every filter given, whoever holds them, in order of writing or the newest first. With its values."""
+    equal = {"owner_id": owner, "subject_id": subject, "scope": scope, "scope_id": scope_id, "term": term, "kind": kind}
+    conditions = [f"{column} = ?" for column, value in equal.items() if value is not None]
+    values: list[object] = [value for value in equal.values() if value is not None]
+    if after or not newest:
+        conditions.insert(0, "seq < ?" if newest else "seq > ?")
+        values.insert(0, after)
     if tiers:
         conditions.append(f"tier IN ({marks(len(tiers))})")
         values += sorted(tiers)
     if holding is not None:
         conditions.append("valid_to IS NULL" if holding else "valid_to IS NOT NULL")
-    return f"SELECT {COLUMNS} FROM knowledge WHERE {' AND '.join(conditions)} ORDER BY seq LIMIT ?", [*values, limit]
+    where = f"WHERE {' AND '.join(conditions)} " if conditions else ""
+    return f"SELECT {COLUMNS} FROM knowledge {where}ORDER BY seq{' DESC' if newest else ''} LIMIT ?", [*values, limit]
 
 
 def as_kept(now: Knowledge, kept: str | None) -> Knowledge:

@@ -381,6 +381,11 @@ async def test_lists_are_filtered(game: Game) -> None:
     assert await found(text="sabeth wray") == ["Sabeth Wray owns a boat."]
     assert [line.row.id for line in await game.knowledge.list(holding=False)] == [ended.id]
     assert len(await found(holding=None)) == 5
+    assert await found(kind="decision") == []
+    newest = [line.row.seq for line in await game.knowledge.list(newest=True, limit=2)]
+    older = [line.row.seq for line in await game.knowledge.list(newest=True, after=newest[-1])]
+    assert newest + older == sorted(newest + older, reverse=True)
+    assert len(newest + older) == 4
     assert [line.text for line in await game.knowledge.known_by(TAM)] == ["The lamp is lit at nine."]
     [told] = await game.knowledge.list(subject=SABETH, viewer=ORLA)
     assert "Sabeth" not in told.text  # Orla does not know that name yet

@@ -32,13 +32,44 @@ class Uses(NamedTuple):
     """World time of the last of them."""
 
 
+class ScoreParts(NamedTuple):
+    """What the score of a piece is made of, each part weighted."""
+
+    use: float
+    """Times it was in prompts."""
+    recency: float
+    """The last time, or since it was learned."""
+    importance: float
+    confidence: float
+
+
+def score_parts(row: Knowledge, now: datetime, policy: LifecyclePolicy) -> ScoreParts:
+    """What the score of a piece is made of at a world time."""
+    recency = math.exp(-_idle(row, now) / policy.decay_hours)
+    return ScoreParts(
+        policy.w_f * math.log1p(row.retrieval_count), policy.w_r * recency, policy.w_i * row.importance / 10, policy.w_c * row.confidence
+    )
+
+
 def score(row: Knowledge, now: datetime, policy: LifecyclePolicy) -> float:
     """What a piece is worth keeping near, 0 and more."""
-    hours = max(0.0, (now - (row.last_retrieved_at or row.created)).total_seconds() / 3600)
-    recency = math.exp(-hours / policy.decay_hours)
-    return (
-        policy.w_f * math.log1p(row.retrieval_count) + policy.w_r * recency + policy.w_i * row.importance / 10 + policy.w_c * row.confidence
-    )
+    parts = score_parts(row, now, policy)
+    return parts.use + parts.recency + parts.importance + parts.confidence
+
+
+def hours_until(row: Knowledge, now: datetime, policy: LifecyclePolicy, threshold: float) -> float | None:
+    """World hours after which the score falls below a threshold if the piece is in no prompt; 0 when it is below now, None when it never
+    falls so far."""
+    parts = score_parts(row, now, policy)
+    rest = threshold - (parts.use + parts.importance + parts.confidence)
+    if rest <= 0 or policy.w_r <= 0:
+        return None if rest <= 0 else 0.0
+    return max(0.0, -policy.decay_hours * math.log(rest / policy.w_r) - _idle(row, now)) if rest < policy.w_r else 0.0
+
+
+def _idle(row: Knowledge, now: datetime) -> float:
+    """Hours since a piece was in a prompt, or was learned when it never was."""
+    return max(0.0, (now - (row.last_retrieved_at or row.created)).total_seconds() / 3600)
 
 
 def tier_by(value: float, policy: LifecyclePolicy) -> Tier:

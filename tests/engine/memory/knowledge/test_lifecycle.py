@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.memory.knowledge.activation import activation_of, strength
-from engine.memory.knowledge.lifecycle import TIERS, Uses, lifted, reinforce, score, sunk, sweep, sweep_due, tier_by
+from engine.memory.knowledge.lifecycle import TIERS, Uses, hours_until, lifted, reinforce, score, sunk, sweep, sweep_due, tier_by
 from engine.records.knowledge import Knowledge, LifecyclePolicy
 from engine.storage.knowledge_audit import Change
 
@@ -58,6 +58,19 @@ def test_nothing_sinks_by_more_than_one_tier_nor_what_is_pinned_or_authored(tier
     assert after in ((0,) if pinned or authored else (0, 1))
     if after == 1:
         assert TIERS.index(tier_by(score(one, now, POLICY), POLICY)) > TIERS.index(one.tier)
+
+
+@given(st.integers(0, 5), st.integers(0, 300), st.integers(1, 10), st.floats(0, 1), st.sampled_from([0.12, 0.25, 0.45, 0.9]))
+def test_a_score_falls_below_a_threshold_when_it_is_said_to(count: int, idle: int, weight: int, sure: float, threshold: float) -> None:
+    now = START + timedelta(hours=idle)
+    one = row(retrieval_count=count, importance=weight, confidence=sure)
+    hours = hours_until(one, now, POLICY, threshold)
+    if hours is None:
+        assert score(one, now + timedelta(days=3000), POLICY) >= threshold - 1e-9
+    elif hours == 0:
+        assert score(one, now + timedelta(minutes=1), POLICY) < threshold
+    else:
+        assert score(one, now + timedelta(hours=hours), POLICY) == pytest.approx(threshold)
 
 
 def test_activation_of_one_and_of_two_uses_is_exact() -> None:
