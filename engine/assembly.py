@@ -68,16 +68,15 @@ class Parts:
             self.compression, policies.sessions,
         )
         self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, self.handoff, policies, self.emit)
-        self.sessions = SessionDesk(store, lambda: self.simulation.world, policies, self.emit)
         self.knowledge_engine = KnowledgeEngine(store, self.router, embedder, policies, self.emit)
         self.knowledge = KnowledgeDesk(
             store, lambda: self.simulation.world, self.knowledge_engine, embedder, policies, self.emit, self.simulation.set_factions
         )
-        self.beside = Beside(
-            store, lambda: self.simulation.world, Collapser(store, self.router, embedder, self.knowledge_engine, self.emit),
-            self.knowledge_engine, self.emit,
+        collapser = Collapser(store, self.router, embedder, self.knowledge_engine, self.emit)
+        self.beside = Beside(store, lambda: self.simulation.world, collapser, self.knowledge_engine, self.emit)
+        self.sessions = SessionDesk(
+            store, lambda: self.simulation.world, policies, self.emit, self.beside, collapser.foretold
         )
-        self.sessions.collapser = self.beside
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:
@@ -87,7 +86,7 @@ class Parts:
             self.recall.forget(event.entity)
         elif isinstance(event, KnowledgeChanged | FactionsChanged):
             self.recall.forget_knowledge()
-        for listener in self.listeners:
+        for listener in tuple(self.listeners):
             listener(event)
 
     async def ready(self) -> None:

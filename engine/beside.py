@@ -42,6 +42,8 @@ class Beside:
         self._limit = asyncio.Semaphore(_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
         self._under_way: set[SessionId] = set()
+        self._wanted: set[SessionId] = set()
+        """Sessions that a person wants collapsed now: they rest no longer, though they failed."""
         self._promoting = False
         self._since = datetime.min
         self._told = ""
@@ -60,7 +62,8 @@ class Beside:
         world = self._world()
         due = await self._store.db.read(partial(sessions_due, store=self._store, now=world.now, since=since or datetime.min))
         fresh = [(session, report) for session, report in due if session.id not in self._under_way]
-        ready = [(session, report) for session, report in fresh if await self._rested(session)]
+        ready = [(session, report) for session, report in fresh if session.id in self._wanted or await self._rested(session)]
+        self._wanted.difference_update(session.id for session, _ in ready)
         if ready:
             ready = await self._store.db.write(partial(_marked, store=self._store, world=world, due=ready))
             self._emit(SessionsChanged(session_ids=tuple(session.id for session, _ in ready)))
@@ -76,7 +79,8 @@ class Beside:
                 self._emit(KnowledgeChanged(changed=sunk))
 
     def asked(self, session: SessionId) -> None:
-        """A person's word on a session: it is looked at at once."""
+        """A person's word on a session: it is looked at at once, also when it failed a moment ago."""
+        self._wanted.add(session)
         self._start(self.begin())
 
     async def settled(self) -> None:
@@ -130,7 +134,7 @@ class Beside:
                 again = await self._draft(self._world(), session, report)
                 if again is None:
                     return
-                collapse = again
+                collapse = again.after(collapse.tokens)
                 continue
             self._told_of(done.run, done.placed, (session.id, *([done.following.id] if done.following else [])))
             return

@@ -11,7 +11,7 @@ from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, L
 from engine.records.models import Call
 from engine.records.prompts import Task
 from engine.records.review import PendingProposal
-from engine.records.sessions import CollapseRun, SessionId
+from engine.records.sessions import CollapseRun, CollapseStage, SessionId
 from engine.records.world import PortalState
 
 
@@ -183,6 +183,16 @@ class SessionsChanged(Record):
     session_ids: tuple[SessionId, ...]
 
 
+class CollapseStep(Record):
+    """How far a collapse has come that is drafted beside play: nothing of it is written before `written`."""
+
+    kind: Literal["collapse_step"] = "collapse_step"
+    session_id: SessionId
+    step: CollapseStage
+    note: str = ""
+    """What the step found, in one line for people; may be empty."""
+
+
 class SessionCollapsed(Record):
     """A session, or its older part, has come to something, or to nothing, or could not be collapsed: the run says which."""
 
@@ -256,8 +266,8 @@ class Trouble(Record):
 EngineEvent = (
     RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | SessionCollapsed | KnowledgeChanged
-    | PromotionCommitted | FactionsChanged | Embedding | ModelNote | Called | Paused | Trouble
+    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | CollapseStep | SessionCollapsed
+    | KnowledgeChanged | PromotionCommitted | FactionsChanged | Embedding | ModelNote | Called | Paused | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

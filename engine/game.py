@@ -2,7 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from engine.asides import Aside, asides, kept
@@ -170,9 +171,10 @@ class Game:
         return self._parts.knowledge
 
     # playing
-    def listen(self, listener: Listener) -> None:
-        """Call `listener` with every event from now on."""
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every event from now on, until what is returned is called."""
         self._parts.listeners.append(listener)
+        return partial(self._parts.listeners.remove, listener)
 
     def play_as(self, entity: EntityId | None) -> None:
         """Take over an agent, or with None let everybody act by themselves. Raises `CommandError` for anything but an agent."""

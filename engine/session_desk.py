@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol, get_args
 
 from engine.errors import CommandError, SessionError
@@ -16,6 +16,7 @@ from engine.records.knowledge import AuditAction
 from engine.records.memory import LedgerEntry
 from engine.records.policies import Policies
 from engine.records.sessions import (
+    CollapseForecast,
     CollapsePolicy,
     CollapseReport,
     CollapseRun,
@@ -28,7 +29,9 @@ from engine.records.sessions import (
     TurnId,
 )
 from engine.records.world import World
+from engine.session_views import SessionLine, SessionPage, people_called, session_line, session_page
 from engine.storage.knowledge_audit import Change
+from engine.storage.session_list import SessionList, SessionState
 from engine.storage.store import Store
 
 LONGEST_TURN = 20_000
@@ -50,6 +53,10 @@ class Collapser(Protocol):
         """A person's word: the session is marked as being collapsed, which is safe on disk. Called on the event loop; must not wait."""
 
 
+Foretold = Callable[[World, Session], Awaitable[CollapseForecast]]
+"""Reckons what collapsing a session at somebody's word would come to."""
+
+
 class SessionDesk:
     """The sessions of one open save. `world` gives the world as of the last commit.
 
@@ -58,11 +65,13 @@ class SessionDesk:
     """
 
     def __init__(
-        self, store: Store, world: Callable[[], World], policies: Policies, emit: Listener, collapser: Collapser | None = None
+        self, store: Store, world: Callable[[], World], policies: Policies, emit: Listener, collapser: Collapser | None = None,
+        foretold: Foretold | None = None,
     ) -> None:
         self._store, self._world, self._policies, self._emit = store, world, policies, emit
         self.collapser = collapser
         """Told of each session that somebody wants collapsed. What it misses is found by the marks in the save."""
+        self._foretold, self._list = foretold, SessionList(store.sessions)
 
     # the six operations
     async def start(self, agent: EntityId, actor: EntityId, policy: CollapsePolicy | None = None) -> Session:
@@ -218,6 +227,35 @@ class SessionDesk:
             return self._known(conn, session), self._store.sessions.turns(conn, session)
 
         return check_collapse_trigger(*await self._store.db.read(read), self._world().now)
+
+    async def forecast(self, session: SessionId) -> CollapseForecast:
+        """What `collapse` would come to now: whether a model would be asked and why, and how long its prompt is. Asks no model but the
+        embedder, and changes nothing. Raises `ModelError` too."""
+        now = await self._allowed(session, "not ended")
+        if self._foretold is None:
+            raise SessionError("Nobody is here who collapses sessions.", "Open the save to play it.", kind="closed_session")
+        return await self._foretold(self._world(), now)
+
+    async def lines(
+        self, *, agent: EntityId | None = None, state: SessionState | None = None, words: Sequence[str] = (),
+        before: SessionId | None = None, limit: int = 100, viewer: EntityId | None = None,
+    ) -> Sequence[SessionLine]:
+        """The newest sessions that fit every filter given, newest first, as a list shows them to `viewer`. All of `words` must stand in
+        the names of the two, in turns, notes or the summary. The next page is `before` the last of this one."""
+        world = self._world()
+        wanted = [(word, people_called(world, word, viewer)) for word in words]
+        found = await self._store.db.read(
+            lambda conn: self._list.find(conn, agent=agent, state=state, words=wanted, before=before, limit=limit)
+        )
+        return [session_line(world, one, viewer) for one in found]
+
+    async def counts(self) -> Mapping[EntityId, int]:
+        """How many sessions each agent has, in order of their ids."""
+        return await self._store.db.read(self._list.counts)
+
+    async def page(self, session: SessionId, viewer: EntityId | None = None) -> SessionPage:
+        """All that there is of one session, told to `viewer`."""
+        return await self._store.db.read(lambda conn: session_page(conn, self._store, self._world(), self._list.one(conn, session), viewer))
 
     def _by_hand(self, action: AuditAction, why: str) -> Change:
         return Change(action, "hand", why, self._world().now)

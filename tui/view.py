@@ -11,6 +11,7 @@ from engine.events import (
     BeatStarted,
     Called,
     ChunkDecided,
+    CollapseStep,
     Embedding,
     EngineEvent,
     EntityMoved,
@@ -153,7 +154,7 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
         case ProposalClosed(entity=owner, reason=reason):
             view = replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
             return replace(view, note=Note(rejected(view.name(owner)))) if reason == "rejected" else view
-        case SessionsChanged() | SessionCollapsed() | KnowledgeChanged() | PromotionCommitted() | FactionsChanged():
+        case SessionsChanged() | CollapseStep() | SessionCollapsed() | KnowledgeChanged() | PromotionCommitted() | FactionsChanged():
             return view  # none of the panes shows sessions or knowledge
         case Embedding(done=done, total=total):
             return replace(view, embedding=event if done < total else None)

@@ -15,6 +15,9 @@ TurnId: TypeAlias = str
 SessionStatus = Literal["open", "collapsing", "collapsed", "discarded"]
 PromotionState = Literal["none", "pending", "extracted", "skipped", "failed"]
 """How far a session has become knowledge. `pending`: it has ended and waits; `skipped`: no model was asked, and the summary says why."""
+CollapseStage = Literal["guard", "assess", "extract", "settle", "write"]
+"""What a collapse is at: cutting orders, weighing whether a model is asked, asking it, holding what it said against what is known,
+waiting to be written between two rounds."""
 Role = Literal["agent", "actor", "note"]
 """Who a turn is from: the agent whose session it is, the other, or neither (a gesture, a remark from outside)."""
 CollapseReason = Literal["inactivity", "explicit", "max_turns", "max_tokens"]
@@ -192,6 +195,21 @@ class GateReport(Record):
     recurrence: float = 0.0
     """Sustained similarity to other turns and to what the agent knows, 0 to 1."""
     threshold: float = 0.6
+
+
+class CollapseForecast(Record):
+    """What collapsing a session now, at somebody's word, would come to. Nothing is asked of a model to know it."""
+
+    gate: GateReport
+    cut: int = 0
+    """Turns that give orders and would be cut."""
+    model: str = ""
+    """Who would be asked; empty when nobody is."""
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    """At the most."""
+    left_out: int = 0
+    """Turns for which there would be no room."""
 
 
 class CollapseRun(Record):

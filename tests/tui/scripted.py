@@ -1,7 +1,7 @@
 """A scripted game with the interface of the real one."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -151,8 +151,9 @@ class FakeGame(Game):
     def memory(self) -> FakeDesk:
         return self.desk
 
-    def listen(self, listener: Listener) -> None:
+    def listen(self, listener: Listener) -> Callable[[], None]:
         self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def play_as(self, entity: str | None) -> None:
         self._played = entity

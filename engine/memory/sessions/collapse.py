@@ -6,11 +6,12 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from engine.errors import BadOutputError, CapReachedError, ModelError, OthermindsError, SaveError
-from engine.events import Listener
+from engine.events import CollapseStep, Listener
 from engine.llm.fitting import fitted, shorter
-from engine.llm.protocol import Completion, Embedder, LanguageModel, ModelRequest
+from engine.llm.protocol import Embedder, LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
+from engine.llm.tallying import Tally
 from engine.memory.embedding import TextVectors, Vectors, from_bytes
 from engine.memory.knowledge.engine import KnowledgeEngine, Settlement
 from engine.memory.sessions.classify import present, telling
@@ -25,7 +26,17 @@ from engine.prompts.collapse import build, extracted
 from engine.records.clean import clean
 from engine.records.knowledge import Knowledge
 from engine.records.prompts import Prompt
-from engine.records.sessions import CollapseReport, CollapseRun, GateReport, Session, SessionCollapseSummary, Turn
+from engine.records.sessions import (
+    CollapseForecast,
+    CollapseReason,
+    CollapseReport,
+    CollapseRun,
+    CollapseStage,
+    GateReport,
+    Session,
+    SessionCollapseSummary,
+    Turn,
+)
 from engine.records.wire import CollapseReply
 from engine.records.world import World
 from engine.storage.store import Store
@@ -44,6 +55,18 @@ class Collapse(NamedTuple):
     run: CollapseRun
     """As it would be kept, without a key."""
     settlement: Settlement = Settlement()
+
+    @property
+    def tokens(self) -> int:
+        """That models took for it."""
+        return self.run.summary.llm_tokens_used if self.run.summary else 0
+
+    def after(self, tokens: int) -> "Collapse":
+        """The same, drafted anew after drafts that took so many tokens and came to nothing."""
+        if self.run.summary is None or not tokens:
+            return self
+        summary = self.run.summary.model_copy(update={"llm_tokens_used": self.tokens + tokens})
+        return self._replace(run=self.run.model_copy(update={"summary": summary}))
 
 
 class _Read(NamedTuple):
@@ -76,19 +99,48 @@ class Collapser:
             draft.note(status="failed", error=str(error))
             return Collapse(read.session, read.turns, draft.run)
 
-    async def _drafted(self, world: World, read: _Read, draft: "_Draft") -> Collapse:
+    async def foretold(self, world: World, session: Session) -> CollapseForecast:
+        """What a collapse at somebody's word would come to now: whether a model is asked and why, and how long its prompt is. The replies
+        that follow on what is contradicted are not reckoned. Raises `ModelError`, `SaveError`."""
+        read = await self._store.db.read(partial(self._read, world=world, session=session, partial_=False))
         safe = guarded(read.turns)
-        draft.note(cut=safe.cut)
+        gate, near = await self._assessed(read, safe, "explicit")
+        cut = len(safe.cut)
+        if not gate.asked:
+            return CollapseForecast(gate=gate, cut=cut)
+        model = Tally(self._router.model("collapse"))
+        made = _fitting(model, world, read.session, safe.turns, near)
+        report = made.prompt.report
+        return CollapseForecast(
+            gate=gate, cut=cut, model=model.name, prompt_tokens=report.tokens, reply_tokens=report.reserved,
+            left_out=len(safe.turns) - len(made.turns),
+        )
+
+    async def _assessed(self, read: _Read, safe: Guarded, reason: CollapseReason) -> tuple[GateReport, list[Knowledge]]:
         near = await self._near(read, safe.turns)
         vectors = [read.vectors[row.id] for row in near if row.id in read.vectors]
-        gate = await assess(self._embedder, read.session.policy, safe.turns, vectors, draft.run.reason)
+        return await assess(self._embedder, read.session.policy, safe.turns, vectors, reason), near
+
+    def _at(self, read: _Read, step: CollapseStage, note: str = "") -> None:
+        self._emit(CollapseStep(session_id=read.session.id, step=step, note=note))
+
+    async def _drafted(self, world: World, read: _Read, draft: "_Draft") -> Collapse:
+        self._at(read, "guard")
+        safe = guarded(read.turns)
+        draft.note(cut=safe.cut)
+        self._at(read, "assess", f"{len(safe.cut)} turns were cut: they gave orders" if safe.cut else "")
+        gate, near = await self._assessed(read, safe, draft.run.reason)
         draft.note(gate=gate)
         if not gate.asked:
             draft.note(status="skipped", summary=_unasked(read, draft.run))
+            self._at(read, "write", gate.reason)
             return Collapse(read.session, read.turns, draft.run)
+        self._at(read, "extract", gate.reason)
         extraction = await self._asked(world, read, safe, near, draft)
         draft.note(summary=extraction.summary, cut=(*safe.cut, *extraction.cut), notes=(*draft.run.notes, *extraction.notes))
+        self._at(read, "settle", f"{len(extraction.news)} statements stand up")
         settlement = await self._knowledge.settle(world, extraction.news)
+        self._at(read, "write")
         tokens = extraction.summary.llm_tokens_used + settlement.tokens
         summary = extraction.summary.model_copy(update={"llm_tokens_used": tokens})
         draft.note(summary=summary, notes=(*draft.run.notes, *settlement.notes))
@@ -96,12 +148,12 @@ class Collapser:
 
     async def _asked(self, world: World, read: _Read, safe: Guarded, near: Sequence[Knowledge], draft: "_Draft") -> Extraction:
         """One structured call over the turns; their kinds of knowledge decide which lists are asked for."""
-        model = self._router.model("collapse")
+        model = Tally(self._router.model("collapse"))
         made = await fitted(
             model, lambda: self._call(model, world, read, safe.turns, near, draft), lambda: self._emit(shorter("collapse", model))
         )
         pins = sum(turn.pinned for turn in safe.turns)
-        return extract(made.reply, made.source, draft.run.reason, pins, _tokens(made.completion), len(read.turns))
+        return extract(made.reply, made.source, draft.run.reason, pins, model.tokens, len(read.turns))
 
     async def _call(
         self, model: LanguageModel, world: World, read: _Read, turns: Sequence[Turn], near: Sequence[Knowledge], draft: "_Draft"
@@ -118,7 +170,7 @@ class Collapser:
         )
         reply, completion = await ask(model, request, closed.shape)
         draft.note(reply=clean(completion.text), model=completion.model)
-        return _Made(reply, Source(world, session, told, known, handles), completion)
+        return _Made(reply, Source(world, session, told, known, handles))
 
     def _base(self, world: World, read: _Read, report: CollapseReport) -> CollapseRun:
         assert report.reason is not None
@@ -165,7 +217,6 @@ class _Made(NamedTuple):
 
     reply: CollapseReply
     source: Source
-    completion: Completion
 
 
 def _unasked(read: _Read, run: CollapseRun) -> SessionCollapseSummary:
@@ -175,10 +226,6 @@ def _unasked(read: _Read, run: CollapseRun) -> SessionCollapseSummary:
         goal=f"nothing was taken from it: {run.gate.reason}", outcome="abandoned", relevant_entities=(read.session.actor_id,),
         next_steps=read.session.tasks, turns_processed=len(read.turns), pins_used=pins, llm_tokens_used=0, collapse_reason=run.reason,
     )
-
-
-def _tokens(completion: Completion) -> int:
-    return completion.usage.prompt_tokens + completion.usage.reply_tokens
 
 
 class _Fitted(NamedTuple):
