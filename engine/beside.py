@@ -41,7 +41,12 @@ class Beside:
         """Held while a round is played, and while something is written between two."""
         self._limit = asyncio.Semaphore(_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._under_way: set[SessionId] = set()
+        self._looking = asyncio.Lock()
+        """Held while it is looked what is due, so that nothing is begun twice."""
+        self._under_way: dict[SessionId, asyncio.Event] = {}
+        """Sessions that are being collapsed, each with what tells that it is no more."""
+        self._held: dict[SessionId, CapReachedError] = {}
+        """Sessions that a cap keeps from being collapsed."""
         self._wanted: set[SessionId] = set()
         """Sessions that a person wants collapsed now: they rest no longer, though they failed."""
         self._promoting = False
@@ -60,15 +65,7 @@ class Beside:
         """Begin what is due and not under way, and do at once what asks no model. `since` is the world time of the oldest change that was
         not looked at yet; without it all is looked at."""
         world = self._world()
-        due = await self._store.db.read(partial(sessions_due, store=self._store, now=world.now, since=since or datetime.min))
-        fresh = [(session, report) for session, report in due if session.id not in self._under_way]
-        ready = [(session, report) for session, report in fresh if session.id in self._wanted or await self._rested(session)]
-        self._wanted.difference_update(session.id for session, _ in ready)
-        if ready:
-            ready = await self._store.db.write(partial(_marked, store=self._store, world=world, due=ready))
-            self._emit(SessionsChanged(session_ids=tuple(session.id for session, _ in ready)))
-            self._under_way.update(session.id for session, _ in ready)
-            self._start(self._collapses(world, ready))
+        await self._begin_collapses(world, since)
         if not self._promoting and await self._knowledge.promotion_due(world):
             self._promoting = True
             self._start(self._promotion())
@@ -78,10 +75,37 @@ class Beside:
             if sunk:
                 self._emit(KnowledgeChanged(changed=sunk))
 
+    async def _begin_collapses(self, world: World, since: datetime | None = None, only: SessionId | None = None) -> None:
+        async with self._looking:
+            wanted, self._wanted = self._wanted, set()
+            due = await self._store.db.read(partial(sessions_due, store=self._store, now=world.now, since=since or datetime.min))
+            fresh = [(session, report) for session, report in due if session.id not in self._under_way and only in (None, session.id)]
+            ready = [(session, report) for session, report in fresh if session.id in wanted or await self._rested(session)]
+            if not ready:
+                return
+            ready = await self._store.db.write(partial(_marked, store=self._store, world=world, due=ready))
+            self._emit(SessionsChanged(session_ids=tuple(session.id for session, _ in ready)))
+            self._under_way.update((session.id, asyncio.Event()) for session, _ in ready)
+            self._start(self._collapses(world, ready))
+
     def asked(self, session: SessionId) -> None:
         """A person's word on a session: it is looked at at once, also when it failed a moment ago."""
         self._wanted.add(session)
-        self._start(self.begin())
+        self.grown(session)
+
+    def grown(self, session: SessionId) -> None:
+        """A session may hold more than its policy allows: it is looked at at once."""
+        self._start(self._begin_collapses(self._world(), only=session))
+
+    async def over(self, session: SessionId) -> CapReachedError | None:
+        """Wait until a session that was asked for is no longer being collapsed. Returns the cap that keeps it from that, if one does."""
+        while session in self._wanted and self._tasks:
+            await asyncio.wait(set(self._tasks), return_when=asyncio.FIRST_COMPLETED)
+        async with self._looking:
+            pass
+        while (going := self._under_way.get(session)) is not None:
+            await going.wait()
+        return self._held.get(session)
 
     async def settled(self) -> None:
         """Wait until nothing is under way any more."""
@@ -102,18 +126,25 @@ class Beside:
                 collapse = await draft
                 if collapse is not None:
                     await self._write(session, report, collapse)
-                self._under_way.discard(session.id)
+                self._ended_with(session.id)
         finally:
             for draft in drafts:
                 draft.cancel()
             await asyncio.gather(*drafts, return_exceptions=True)
-            self._under_way.difference_update(session.id for session, _ in due)
+            for session, _ in due:
+                self._ended_with(session.id)
+
+    def _ended_with(self, session: SessionId) -> None:
+        if (going := self._under_way.pop(session, None)) is not None:
+            going.set()
 
     async def _draft(self, world: World, session: Session, report: CollapseReport) -> Collapse | None:
         async with self._limit:
             try:
+                self._held.pop(session.id, None)
                 return await self._collapser.propose(world, session, report)
             except CapReachedError as error:  # it stays marked, and is begun again when the cap is raised
+                self._held[session.id] = error
                 self._tell(str(error))
                 return None
 
@@ -131,6 +162,9 @@ class Beside:
                         partial(commit, store=self._store, knowledge=self._knowledge, world=world, collapse=collapse)
                     )
             except ChangedError:
+                now = await self._store.db.read(partial(self._store.sessions.get, key=session.id))
+                if now is None or now.status not in ("open", "collapsing"):
+                    return  # somebody ended it: no model is asked about it any more
                 again = await self._draft(self._world(), session, report)
                 if again is None:
                     return

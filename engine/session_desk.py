@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol, get_args
 
-from engine.errors import CommandError, SessionError
+from engine.errors import CapReachedError, CommandError, SessionError
 from engine.events import Listener, SessionsChanged
 from engine.memory import hand_words
 from engine.memory.ids import first_id
-from engine.memory.sessions.triggers import check_collapse_trigger
+from engine.memory.sessions.triggers import check_collapse_trigger, outgrown
 from engine.records.base import EntityId
 from engine.records.clean import clean, one_line
 from engine.records.knowledge import AuditAction
@@ -51,6 +51,12 @@ class Collapser(Protocol):
 
     def asked(self, session: SessionId) -> None:
         """A person's word: the session is marked as being collapsed, which is safe on disk. Called on the event loop; must not wait."""
+
+    def grown(self, session: SessionId) -> None:
+        """A session got a turn by hand and may hold more than its policy allows. Called on the event loop; must not wait."""
+
+    async def over(self, session: SessionId) -> CapReachedError | None:
+        """Wait until a session that was asked for is no longer being collapsed. Returns the cap that keeps it from that, if one does."""
 
 
 Foretold = Callable[[World, Session], Awaitable[CollapseForecast]]
@@ -102,12 +108,15 @@ class SessionDesk:
             pinned=pinned, hint=_hint(hint), timestamp=world.now, round=world.round,
         )
 
-        def run(conn: sqlite3.Connection) -> Turn:
-            self._check(conn, session, "open")
-            return self._store.sessions.add_turns(conn, [(session, turn)])[0]
+        def run(conn: sqlite3.Connection) -> tuple[Turn, bool]:
+            now = self._check(conn, session, "open")
+            [added] = self._store.sessions.add_turns(conn, [(session, turn)])
+            return added, now.policy.mode != "explicit" and outgrown(now, self._store.sessions.sizes(conn, [session])[session])
 
-        added = await self._store.db.write(run)
+        added, grown = await self._store.db.write(run)
         self._emit(SessionsChanged(session_ids=(session,)))
+        if grown and self.collapser is not None:
+            self.collapser.grown(session)
         return added
 
     async def pin(self, session: SessionId, turn: TurnId, on: bool = True) -> Turn:
@@ -166,6 +175,11 @@ class SessionDesk:
         if self.collapser is not None:
             self.collapser.asked(session)
         return asked
+
+    async def over(self, session: SessionId) -> CapReachedError | None:
+        """Wait until a session whose collapse was asked for is no longer at it, whatever came of it: `runs` tells. Returns the cap that
+        keeps a model from being asked, if one does: then it stays marked, and asking anew tries anew."""
+        return await self.collapser.over(session) if self.collapser is not None else None
 
     async def discard(self, session: SessionId) -> Session:
         """End a session without anything coming of it, also one that is being collapsed. `reopen` takes it back."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SaveError, SessionError
+from engine.errors import CapReachedError, SaveError, SessionError
 from engine.events import EngineEvent, SessionsChanged
 from engine.game import Game
 from engine.records.sessions import CollapsePolicy, CollapseRun, GateReport, Session
@@ -51,6 +51,13 @@ class Asked:
     def asked(self, session: str) -> None:
         """Note it."""
         self.sessions.append(session)
+
+    def grown(self, session: str) -> None:
+        """Nothing."""
+
+    async def over(self, session: str) -> CapReachedError | None:
+        """It is at nothing."""
+        return None
 
 
 async def refused(kind: str, call: Awaitable[object], words: str = "") -> None:

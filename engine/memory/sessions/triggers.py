@@ -65,11 +65,12 @@ def sessions_due(conn: sqlite3.Connection, store: Store, now: datetime, since: d
     return found
 
 
-def _may_be_due(session: Session, size: SessionSize, now: datetime) -> bool:
+def outgrown(session: Session, size: SessionSize) -> bool:
+    """Whether a session may hold more than its policy allows: a look without reading it."""
     policy = session.policy
-    return (
-        session.asked is not None
-        or size.turns >= policy.max_turns
-        or 2 * size.tokens > policy.max_tokens  # words of one letter: twice the tokens that their bytes make
-        or (now - session.last_turn_at).total_seconds() >= policy.inactivity_timeout
-    )
+    return size.turns >= policy.max_turns or 2 * size.tokens > policy.max_tokens  # words of one letter: twice what their bytes make
+
+
+def _may_be_due(session: Session, size: SessionSize, now: datetime) -> bool:
+    idle = (now - session.last_turn_at).total_seconds()
+    return session.asked is not None or outgrown(session, size) or idle >= session.policy.inactivity_timeout
