@@ -19,6 +19,11 @@ class Setup:
     """Caps over those of the settings, as far as they are set."""
     model: TaskSettings | None = None
     """Who answers all tasks, over the settings."""
+    resting: bool = False
+    """Whether only what is asked for is done: no collapse, promotion or embedding is begun because a save is opened."""
+    stand_in: bool = False
+    """Whether what is built in stands in while the settings cannot be used: the storyteller, and the embedder that needs nothing. Else
+    nothing is opened then."""
 
     def over(self, settings: Settings) -> Settings:
         """Settings with what holds for this run over them."""
