@@ -84,6 +84,11 @@ class HandoffError(OthermindsError):
     """A handoff proposal failed its checks or could not be committed. Nothing was written."""
 
 
+class CallDeclinedError(CapReachedError):
+    """A person, asked before a model call, did not let it go out. As with a cap it was not made, nothing was written, and play can go
+    on: whoever minds a cap minds this too."""
+
+
 class ChangedError(OthermindsError):
     """Something was changed since it was read, so what was to be made of it is not written."""
 

@@ -8,7 +8,7 @@ from engine.records.base import BufferId, EntityId, LedgerId, PlaceId, PortalId,
 from engine.records.intents import Intent, Outcome
 from engine.records.knowledge import FactionChange, Knowledge, KnowledgeId, PromotionRun
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, TriggerReport
-from engine.records.models import Call
+from engine.records.models import Call, CallView
 from engine.records.prompts import Task
 from engine.records.review import PendingProposal
 from engine.records.sessions import CollapseRun, CollapseStage, SessionId
@@ -241,6 +241,14 @@ class ModelNote(Record):
     text: str
 
 
+class CallChanged(Record):
+    """A call is held for a person's word, waits its turn, has been sent, or has ended. Told as it is so: what is said of a call is true
+    now, and not after a commit."""
+
+    kind: Literal["call_changed"] = "call_changed"
+    call: CallView
+
+
 class Called(Record):
     """A call has reached a model and ended. What the meter counts."""
 
@@ -267,7 +275,7 @@ EngineEvent = (
     RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
     | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
     | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | CollapseStep | SessionCollapsed
-    | KnowledgeChanged | PromotionCommitted | FactionsChanged | Embedding | ModelNote | Called | Paused | Trouble
+    | KnowledgeChanged | PromotionCommitted | FactionsChanged | Embedding | ModelNote | CallChanged | Called | Paused | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

@@ -21,6 +21,7 @@ from engine.model_desk import ModelDesk
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.clean import clean
 from engine.records.memory import AliasChange, BufferEntry, HandoffRun, Pin
+from engine.records.models import Speaking
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
 from engine.records.world import World
@@ -139,6 +140,11 @@ class Game:
     def model_name(self) -> str:
         """Who speaks for the characters: `storyteller`."""
         return self._parts.router.model("actor").name
+
+    @property
+    def speaking(self) -> Speaking:
+        """Who speaks for the characters now, and whether instead of another."""
+        return self._parts.models.speaking("actor")
 
     @property
     def embedder_name(self) -> str:

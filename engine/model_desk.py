@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engine.errors import CommandError, SettingsError
-from engine.events import Called, Listener, Trouble
+from engine.events import CallChanged, Called, Listener, Trouble
 from engine.folders import data_folder
 from engine.llm.caps import Caps
 from engine.llm.local_servers import endpoint_for, facts_of, find_servers
@@ -16,9 +16,10 @@ from engine.llm.offers import offered_instead
 from engine.llm.opening import Models, open_models
 from engine.llm.remote.bridge import shared_bridge
 from engine.llm.trying import try_model
+from engine.llm.underway import CallsUnderWay
 from engine.llm.usage_log import UsageLog
 from engine.records.hints import HintKey, ModelHints
-from engine.records.models import CapState, EndpointView, Forecast, LocalServer, RouteView, Spent, TestReport
+from engine.records.models import CapState, EndpointView, Forecast, LocalServer, RouteView, Speaking, Spent, TestReport
 from engine.records.prompts import Task
 from engine.settings import (
     STORYTELLER,
@@ -80,6 +81,8 @@ class ModelDesk:
 
     # looking
     def routes(self) -> tuple[RouteView, ...]:
+        self.calls = CallsUnderWay(lambda call: emit(CallChanged(call=call)))
+        """What is under way, and a person's word on it."""
         """Who answers each task, the first that can."""
         return self.models.views()
 
@@ -90,6 +93,17 @@ class ModelDesk:
     def caps(self) -> tuple[CapState, ...]:
         """The caps that are set, with what is used of them."""
         return self._caps.states()
+    def speaking(self, task: Task) -> Speaking:
+        """Who answers a task now, and whether instead of another."""
+        return self.models.speaking(task)
+
+    @property
+    def getting_ready(self) -> str:
+        """What calls would have to wait for now, for people; empty when nothing is under way."""
+        if self._readying is None or self._readying.done():
+            return ""
+        return "Loading the model adapter…" if self.models.loading else "Looking up windows and prices…"
+
 
     def suggested(self) -> Mapping[HintKey, str]:
         """Models that the world suggests and settings leave open."""
@@ -184,7 +198,7 @@ class ModelDesk:
         chosen = choosers(self._written, self._environ, self._hints)
         if self._setup.model is not None:
             chosen = dict.fromkeys(chosen, "environment")
-        return open_models(self.settings, self.meter, self._caps, self._emit, usage_log=self._log, sources=chosen)
+        return open_models(self.settings, self.meter, self._caps, self._emit, usage_log=self._log, calls=self.calls, sources=chosen)
 
     def _first(self, task: Task) -> EndpointView:
         return next(route.endpoints[0] for route in self.routes() if route.task == task)

@@ -9,6 +9,7 @@ from engine.events import (
     BeatEnded,
     BeatFailed,
     BeatStarted,
+    CallChanged,
     Called,
     ChunkDecided,
     CollapseStep,
@@ -162,8 +163,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return _handoff(view, event)
         case ModelNote():
             return replace(view, model_note=event)
-        case Called():
-            return view  # what was spent is read from the meter
+        case CallChanged() | Called():
+            return view  # what is under way is followed by the host, and what was spent is read from the meter
         case Paused(reason=reason):
             return replace(view, acting=None, prose="", note=Note(reason, "bad"))
         case Trouble(text=text):

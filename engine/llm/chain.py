@@ -7,6 +7,7 @@ from engine.events import ModelNote
 from engine.llm.hearing import Hearing
 from engine.llm.policy import COURSES, rest_after
 from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest
+from engine.records.models import Speaking
 from engine.records.prompts import Task
 
 
@@ -46,6 +47,8 @@ class Chain:
     ) -> None:
         """`temperature` and `timeout` (seconds of silence) are the task's own; None leaves them to each endpoint."""
         self._endpoints, self._tell = tuple(endpoints), tell
+        self._speaks = self._endpoints[0]
+        """Who was asked last, once another has failed; who answered last."""
         self._own = {name: value for name, value in (("temperature", temperature), ("timeout", timeout)) if value is not None}
 
     @property
@@ -66,6 +69,13 @@ class Chain:
     def count_tokens(self, text: str) -> int:
         """As the model counts that would be asked now."""
         return self._front.model.count_tokens(text)
+
+    @property
+    def speaking(self) -> Speaking:
+        """Who answers now. One that stands in does until the first in line has answered again."""
+        first = self._endpoints[0]
+        speaks = self._front if first.rests else self._speaks
+        return Speaking(model=speaks.model.name, away="" if speaks is first else first.model.name)
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """The reply of the first endpoint that gives one; those that rest are asked last.
@@ -93,12 +103,14 @@ class Chain:
                     what = f"{endpoint.called} {COURSES[error.trouble].says}"
                     self._tell(_note(request.task, endpoint, f"{what}; {line[place + 1].called} answers instead."))
                     endpoint.told.add(request.task)
+                    self._speaks = line[place + 1]
             except ModelError as error:  # not a provider's: the task is not played there
                 if not errors:
                     raise
                 errors[endpoint] = error
             else:
                 endpoint.answered()
+                self._speaks = endpoint
                 return completion
         raise next(errors[endpoint] for endpoint in self._endpoints if endpoint in errors)
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
@@ -20,6 +20,7 @@ from engine.llm.policy import COURSES
 from engine.llm.protocol import Completion, Heard, LanguageModel, ModelRequest, Usage
 from engine.llm.usage_log import UsageLog
 from engine.records.models import Call
+from engine.records.prompts import Message
 
 _MARGIN: Final = 1.25
 """A count of tokens may be a fifth too low."""
@@ -45,6 +46,21 @@ class Outside(Protocol):
         """Find out what can be known before the first call. Never fails."""
         ...
 
+    def sends(self, request: ModelRequest) -> tuple[tuple[Message, ...], str]:
+        """What would go out for a request now: the messages to the letter, and the shape of the reply as JSON where it stands beside
+        them."""
+        ...
+
+
+class Foretold(NamedTuple):
+    """What one call takes, before it is made."""
+
+    prompt_tokens: int
+    most_tokens: int
+    """Of prompt and reply together, at most."""
+    most_cost: float | None
+    """US dollars, at most; None when the price is unknown."""
+
 
 class Metered(Wrapped):
     """Counts every call that reached the model, whatever became of it: one that failed or was stopped by what had been sent and heard.
@@ -56,13 +72,13 @@ class Metered(Wrapped):
     def __init__(
         self, inner: LanguageModel, meter: Meter, caps: Caps, *, outside: Outside | None = None, gate: Gate | None = None,
         usage_log: UsageLog | None = None, tell: Callable[[ModelNote], None] = lambda note: None,
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] = time.perf_counter, sent: Callable[[ModelRequest], None] = lambda request: None,
     ) -> None:
         """`outside` is the model itself when it is behind a provider or a server: then its calls are logged and count by day. None is for
-        one that runs in this process and costs nothing. `clock` counts seconds."""
+        one that runs in this process and costs nothing. `clock` counts seconds; `sent` hears of each request when it goes out."""
         super().__init__(inner)
         self._meter, self._caps, self._log = meter, caps, usage_log if outside is not None else None
-        self._outside, self._gate, self._tell, self._clock = outside, gate, tell, clock
+        self._outside, self._gate, self._tell, self._clock, self._going_out = outside, gate, tell, clock, sent
         self._preparing, self._prepared = asyncio.Lock(), outside is None
         self._shapes: dict[type[BaseModel], int] = {}
         self._heavier, self._beyond = 1.0, 0
@@ -84,6 +100,7 @@ class Metered(Wrapped):
                     heard(piece)
 
             began = self._clock()
+            self._going_out(request)
             try:
                 completion = await self._inner.complete(request, hear if self._outside is not None or heard is not None else None)
             except (OthermindsError, asyncio.CancelledError) as error:
@@ -94,6 +111,21 @@ class Metered(Wrapped):
             self._learn(request, completion.usage)
             self._count(request, completion.usage, completion.cost, self._clock() - began)
             return completion
+
+    @property
+    def queues(self) -> bool:
+        """Whether calls may have to wait for a place."""
+        return self._gate is not None
+
+    async def foretell(self, request: ModelRequest) -> Foretold:
+        """What a call takes, with nothing sent of it. A provider may be asked for what it charges."""
+        await self._prepare()
+        most = self._most(request)
+        return Foretold(self._sent(request), most.prompt_tokens + most.reply_tokens, self._cost_of(most))
+
+    def sends(self, request: ModelRequest) -> tuple[tuple[Message, ...], str]:
+        """What would go out for a request now."""
+        return self._outside.sends(request) if self._outside is not None else (request.messages, "")
 
     async def _prepare(self) -> None:
         async with self._preparing:

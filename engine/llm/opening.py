@@ -16,8 +16,9 @@ from engine.llm.metered import Metered
 from engine.llm.protocol import LanguageModel
 from engine.llm.retrying import Retrying
 from engine.llm.storyteller import Storyteller
+from engine.llm.underway import CallsUnderWay, Watched
 from engine.llm.usage_log import UsageLog
-from engine.records.models import EndpointView, RouteView
+from engine.records.models import EndpointView, RouteView, Speaking
 from engine.records.prompts import Task
 from engine.settings.records import STORYTELLER, EndpointSettings, Settings, TaskSettings
 
@@ -73,8 +74,9 @@ class Models:
         self._settings, self._open, self._caps, self._sources, self._now = settings, open_, caps, sources, now
         self._opened: dict[str, _Opened] = {}
         lines = {task: line for task in TASKS if (line := settings.models.of(task)) is not None}
-        self.default: LanguageModel = self._chain(settings.models.default, tell)
-        self.routes: Mapping[Task, LanguageModel] = {task: self._chain(line, tell) for task, line in lines.items()}
+        self._first, self._chains = self._chain(settings.models.default, tell), {task: self._chain(lines[task], tell) for task in lines}
+        self.default: LanguageModel = self._first
+        self.routes: Mapping[Task, LanguageModel] = self._chains
         self._lines: Mapping[Task, TaskSettings] = lines
 
     def endpoint(self, name: str) -> LanguageModel:
@@ -84,6 +86,15 @@ class Models:
     def remote(self, name: str) -> "RemoteModel | None":
         """The model of an endpoint beneath all wrappers, to ask it about itself. None for the storyteller. Calls to it are not counted."""
         return self._of(name).remote
+
+    def speaking(self, task: Task) -> Speaking:
+        """Who answers a task now."""
+        return self._chains.get(task, self._first).speaking
+
+    @property
+    def loading(self) -> bool:
+        """Whether a model in the routes wants a library that is still to be loaded."""
+        return any(opened.remote is not None and not opened.remote.loaded for opened in self._opened.values())
 
     def views(self) -> tuple[RouteView, ...]:
         """Who answers each task, as things stand now."""
@@ -131,29 +142,35 @@ class Models:
 
 def open_models(
     settings: Settings, meter: Meter, caps: Caps, tell: Callable[[ModelNote], None], *, bridge: "LitellmBridge | None" = None,
-    usage_log: UsageLog | None = None, sources: Mapping[str, SetBy] | None = None, clock: Callable[[], float] = time.perf_counter,
+    usage_log: UsageLog | None = None, calls: CallsUnderWay | None = None, sources: Mapping[str, SetBy] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep, now: Callable[[], datetime] = datetime.now,
 ) -> Models:
     """The models that the settings name. Nothing is asked and nothing of litellm is loaded before a call, or `Models.ready`.
 
-    What answers in trouble is what the settings say, and nothing else. `tell` hears of all waiting and standing in, on the event loop.
+    What answers in trouble is what the settings say, and nothing else. `tell` hears of all waiting and standing in, on the event loop;
+    `calls` watches over the calls of the routes, but not over those of `Models.endpoint`, which a person asks for one by one.
     `sources` has who set what, by key (`models.actor`), where it was not the settings file; `clock` and `sleep` count seconds, `now` is
     local time for people. Forecasts of the meter begin anew.
     """
     gates = Gates(settings.provider)
+    sent = calls.sent if calls is not None else lambda request: None
+
+    def watched(model: Metered) -> LanguageModel:
+        return Watched(model, calls) if calls is not None else model
 
     def opened(name: str) -> _Opened:
         endpoint = settings.resolved(name)
         if endpoint.model == STORYTELLER:
-            once = Metered(Storyteller(), meter, caps, clock=clock)
-            return _Opened(Endpoint(name, once, clock), once, endpoint)
+            once = Metered(Storyteller(), meter, caps, clock=clock, sent=sent)
+            return _Opened(Endpoint(name, watched(once), clock), once, endpoint)
         from engine.llm.remote.bridge import shared_bridge
         from engine.llm.remote.model import RemoteModel
 
         remote, gate = RemoteModel(bridge or shared_bridge(), name, endpoint), gates.of(endpoint)
-        once = Metered(remote, meter, caps, outside=remote, gate=gate, usage_log=usage_log, tell=tell, clock=clock)
+        once = Metered(remote, meter, caps, outside=remote, gate=gate, usage_log=usage_log, tell=tell, clock=clock, sent=sent)
         called = name if name == endpoint.model else f"{name} ({endpoint.model})"
-        return _Opened(Endpoint(called, Retrying(once, tell, sleep, called), clock), once, endpoint, remote, gate)
+        return _Opened(Endpoint(called, Retrying(watched(once), tell, sleep, called), clock), once, endpoint, remote, gate)
 
     meter.models_changed()
     return Models(settings, opened, tell, caps, sources or {}, now)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from engine.errors import Trouble
 from engine.records.base import EntityId, Record
-from engine.records.prompts import Task
+from engine.records.prompts import Message, Task
 
 Structured = Literal["grammar", "schema", "object", "prompt"]
 """How a model is made to reply with JSON. `grammar`: a closed schema with enums and bounds, which the engine enforces token by token;
@@ -32,6 +32,51 @@ class Call(Record):
     """Wall-clock time from asking to the last word."""
     failed: str = ""
     """What went wrong, for people; empty for a reply."""
+
+
+class CallView(Record):
+    """One attempt at one model, as it stands: what is sent, to whom, and what has come of it."""
+
+    key: int
+    """Tells it from all others of this run."""
+    state: Literal["held", "waiting", "sent", "replied", "failed"]
+    """`held`: nothing goes out before a person says so. `waiting`: for a place at its provider. `sent`: the model has it. The last two
+    end it."""
+    task: Task
+    entity: EntityId
+    """On whose behalf."""
+    round: int
+    model: str
+    """litellm's name of it, or `storyteller`."""
+    template: str = ""
+    """Name and version of the template that the text was made from."""
+    messages: tuple[Message, ...]
+    """As they are sent, to the letter."""
+    shape: str = ""
+    """The shape of the reply as it is sent beside the messages, as JSON. Empty for prose, and where the messages say it."""
+    prompt_tokens: int = Field(default=0, ge=0)
+    """Of a held call: what the prompt takes, counted or estimated."""
+    most_tokens: int = Field(default=0, ge=0)
+    """Of a held call: what prompt and reply may take at most."""
+    most_cost: float | None = None
+    """Of a held call: US dollars it may cost at most; None when the price is unknown."""
+    reply: str = ""
+    failed: str = ""
+    """What went wrong, for people."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.state in ("replied", "failed")
+
+
+class Speaking(Record):
+    """Who answers a task now."""
+
+    model: str
+    """litellm's name of it, or `storyteller`."""
+    away: str = ""
+    """The first in line, when another answers instead of it; empty when it is the first that does."""
 
 
 class Spent(Record):

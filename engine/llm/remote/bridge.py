@@ -43,6 +43,11 @@ class LitellmBridge:
         library = await self._outcome(self._loaded(), None, origin)
         return await self._outcome(_awaited(make, library), limit, origin)
 
+    @property
+    def loaded(self) -> bool:
+        """Whether litellm has been imported."""
+        return self._library is not None
+
     def close(self) -> None:
         """End the thread and what runs in it; half a second at most unless litellm holds it, and then it is left behind.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 from typing import Final, Literal
 
@@ -20,6 +21,7 @@ from engine.llm.remote.pricing import Price
 from engine.llm.remote.providers import address_of, is_near, is_providers_own, is_server, key_names, provider_of, usual_way
 from engine.llm.remote.replies import Reply, streamed, whole
 from engine.records.models import Structured
+from engine.records.prompts import Message
 from engine.settings import EndpointSettings
 
 KeyState = Literal["none needed", "set", "missing", "unknown"]
@@ -88,6 +90,11 @@ class RemoteModel:
         if self.endpoint.thinking is not None:
             return self.endpoint.thinking
         return _THINKING if self._known.thinks or self._thought else 0
+
+    @property
+    def loaded(self) -> bool:
+        """Whether litellm is there: a call does not wait for its import."""
+        return self._bridge.loaded
 
     @property
     def price(self) -> Price | None:
@@ -166,6 +173,12 @@ class RemoteModel:
             if first is not None:
                 self._way = way
             return completion
+
+    def sends(self, request: ModelRequest) -> tuple[tuple[Message, ...], str]:
+        """What would go out for a request now: the messages to the letter, and the shape of the reply as JSON where it stands beside
+        them."""
+        sent = sent_for(request, self.structured, self._address is not None)
+        return sent.messages, json.dumps(sent.response_format, ensure_ascii=False) if sent.response_format is not None else ""
 
     async def _asked_once(self, request: ModelRequest, way: Structured, heard: Heard | None) -> Completion:
         sent = sent_for(request, way, self._address is not None)

@@ -94,6 +94,10 @@ class Told:
         """By the token."""
         return None if self.price is None else self.price * (usage.prompt_tokens + usage.reply_tokens)
 
+    def sends(self, request: ModelRequest) -> tuple[tuple[Message, ...], str]:
+        """The messages as they are, and the name of the reply's shape."""
+        return request.messages, request.response.__name__ if request.response is not None else ""
+
     async def ready(self) -> None:
         """Counts how often it was asked."""
         self.made_ready += 1
