@@ -10,6 +10,7 @@ from engine.records.review import NearDuplicate
 from engine.views import LedgerLine
 from tui.glyphs import DEED, SPEECH, THOUGHT, TOLD_FROM
 from tui.panes.origins import quoted, weight
+from tui.panes.paragraphs import gap, head, keys, quiet, text
 from tui.panes.rows import Row
 from tui.text import capital, plain
 
@@ -119,13 +120,13 @@ def _moment_row(line: ArchiveLine) -> Row:
 def _moment_detail(line: ArchiveLine) -> list[Row]:
     where = f", {plain(line.place)}" if line.place else ""
     rows = [
-        _text(_told(line)), _about(f"{capital(plain(line.when))}{where}."), _gap(),
-        _about(f"{capital(fate_words(line.fate))} by the handoff of round {line.round}: {plain(line.reason)}."),
+        text(_told(line)), quiet(f"{capital(plain(line.when))}{where}."), gap(),
+        quiet(f"{capital(fate_words(line.fate))} by the handoff of round {line.round}: {plain(line.reason)}."),
     ]
     if line.became:
-        rows += [_gap(), _head("It became"), _text(plain(line.became), ".quote")]
-    rows += [_gap(), _keys("u", "puts it back into mind, pinned by your hand")]
-    return rows + ([_keys("enter", "shows where that memory comes from")] if line.ledger_id else [])
+        rows += [gap(), head("It became"), text(plain(line.became), ".quote")]
+    rows += [gap(), keys("u", "puts it back into mind, pinned by your hand")]
+    return rows + ([keys("enter", "shows where that memory comes from")] if line.ledger_id else [])
 
 
 def _told(line: ArchiveLine) -> str:
@@ -140,11 +141,11 @@ def _gone_row(line: ArchivedMemoryLine) -> Row:
 
 
 def _gone_detail(line: ArchivedMemoryLine) -> list[Row]:
-    rows = [_text(plain(line.text)), *(Row(quote, lead=Content(" ")) for quote in quoted(line.memory.entry.quotes))]
-    rows += [_about(f"{capital(plain(line.when))}."), _gap(), _about(f"{_HOW[line.memory.fate]} in round {line.memory.round}.")]
+    rows = [text(plain(line.text)), *(Row(quote, lead=Content(" ")) for quote in quoted(line.memory.entry.quotes))]
+    rows += [quiet(f"{capital(plain(line.when))}."), gap(), quiet(f"{_HOW[line.memory.fate]} in round {line.memory.round}.")]
     if line.became:
-        rows += [_gap(), _head("It is told by"), _text(plain(line.became), ".quote")]
-    return [*rows, _gap(), _keys("u", "puts it back into the ledger"), _keys("enter", "shows where it comes from")]
+        rows += [gap(), head("It is told by"), text(plain(line.became), ".quote")]
+    return [*rows, gap(), keys("u", "puts it back into the ledger"), keys("enter", "shows where it comes from")]
 
 
 _HOW = {
@@ -166,9 +167,9 @@ def _twin_row(pair: Twins) -> Row:
 
 def _twin_detail(pair: Twins) -> list[Row]:
     return [
-        _head("This one stays"), _whole(pair.first), _gap(), _head("This one goes into it"), _whole(pair.second), _gap(),
-        _about(f"Their meaning is {pair.cosine:.2f} alike; 1 would be the same."), _gap(),
-        _keys("m", "merges them: quotes, people and sources are united"), _keys("enter", "shows where the first comes from"),
+        head("This one stays"), _whole(pair.first), gap(), head("This one goes into it"), _whole(pair.second), gap(),
+        quiet(f"Their meaning is {pair.cosine:.2f} alike; 1 would be the same."), gap(),
+        keys("m", "merges them: quotes, people and sources are united"), keys("enter", "shows where the first comes from"),
     ]
 
 
@@ -184,23 +185,3 @@ EMPTY: Mapping[Shelf, str] = {
     "memories": "Nothing has left the ledger: no memory was removed, merged or told with others.",
     "twins": "No two memories tell nearly the same.",
 }
-
-
-def _text(text: str, style: str = ".deed") -> Row:
-    return Row(Content.styled(text, style), lead=Content(" "))
-
-
-def _about(text: str) -> Row:
-    return Row(Content.styled(text, ".quiet"), lead=Content(" "))
-
-
-def _head(text: str) -> Row:
-    return Row(Content.styled(text, ".head"), lead=Content(" "))
-
-
-def _gap() -> Row:
-    return Row(Content(""))
-
-
-def _keys(key: str, does: str) -> Row:
-    return Row(Content.assemble((key, ".key"), (f"  {does}", ".quiet")), lead=Content(" "))
