@@ -25,7 +25,7 @@ from engine.records.hints import ModelHints
 from engine.records.policies import Policies
 from engine.records.world import World
 from engine.session_desk import SessionDesk
-from engine.settings import load_settings
+from engine.settings import load_or_stand_in, load_settings
 from engine.setup import Setup
 from engine.storage.store import Store
 from engine.turns.actor import Actor
@@ -133,7 +133,8 @@ async def _embedder(store: Store, setup: Setup) -> Embedder | None:
     if isinstance(setup.tape, Playback):
         return None
     known = await store.db.read(store.embeddings.models)
-    return await open_embedder_or_stand_in(load_settings().models.embed, {name: dim for name, (dim, _) in known.items()})
+    settings = load_or_stand_in()[0] if setup.stand_in else load_settings()
+    return await open_embedder_or_stand_in(settings.models.embed, {name: dim for name, (dim, _) in known.items()})
 
 
 def _taped(embedder: Embedder | None, setup: Setup) -> Embedder:

@@ -1,5 +1,6 @@
 """Errors for people: what went wrong, where, what to do next."""
 
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 Trouble: TypeAlias = Literal[
@@ -33,12 +34,15 @@ class WorldFileError(OthermindsError):
 class SettingsError(OthermindsError):
     """`settings.toml` or a setting in the environment cannot be used. The text names the file, the key and the fault.
 
-    `faults` lists all that was found, each by itself, where the settings could be read at all.
+    `faults` lists all that was found, each by itself, where the settings could be read at all; `lines` has the line of each in the file
+    `path`, 0 for what is in none.
     """
 
-    def __init__(self, message: str, advice: str = "", faults: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, advice: str = "", faults: tuple[str, ...] = (), *, path: Path | None = None, lines: tuple[int, ...] = ()
+    ) -> None:
         super().__init__(message, advice)
-        self.faults = faults
+        self.faults, self.path, self.lines = faults, path, lines
 
 
 class SaveError(OthermindsError):
@@ -80,13 +84,13 @@ class CapReachedError(OthermindsError):
         self.cap = cap
 
 
-class HandoffError(OthermindsError):
-    """A handoff proposal failed its checks or could not be committed. Nothing was written."""
-
-
 class CallDeclinedError(CapReachedError):
     """A person, asked before a model call, did not let it go out. As with a cap it was not made, nothing was written, and play can go
     on: whoever minds a cap minds this too."""
+
+
+class HandoffError(OthermindsError):
+    """A handoff proposal failed its checks or could not be committed. Nothing was written."""
 
 
 class ChangedError(OthermindsError):

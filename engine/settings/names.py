@@ -84,9 +84,22 @@ def named_like_key(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
+def is_variable(value: str) -> bool:
+    """Whether a text may be the name of a variable, and is not itself a key."""
+    try:
+        return variable(value) == value
+    except ValueError:
+        return False
+
+
+def without_keys(text: str) -> str:
+    """A text without what looks like a key to a service."""
+    return _SECRET.sub("…", text)
+
+
 def shown(text: str) -> str:
     """A text from a file or the environment, fit for a message: one line, not long, nothing in it that looks like a key."""
-    line = _SECRET.sub("…", one_line(text))
+    line = without_keys(one_line(text))
     return line if len(line) <= _LONGEST else line[:_LONGEST].rstrip() + "…"
 
 

@@ -6,7 +6,7 @@ Keys to paid services are never read from here: they come from the environment o
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +15,12 @@ from engine.settings import environment
 from engine.settings.faults import Fault, examined, told, too_deep
 from engine.settings.keys import Key
 from engine.settings.names import shown
+from engine.settings.places import lines_at, marked, unreadable
 from engine.settings.records import Settings
 
 _FILE: Final = "settings.toml"
+MARK: Final = "\ufeff"
+"""What some editors begin a text with."""
 _LARGEST: Final = 1_000_000
 """Bytes. Nobody writes so many settings."""
 
@@ -41,18 +44,25 @@ def load_settings(path: Path | None = None, environ: Mapping[str, str] = os.envi
     Raises `SettingsError`, which names file, key and fault, for all faults at once.
     """
     source = path or settings_path(environ)
-    tables = parsed(read_text(source, must_exist=path is not None), source)
-    found = examined(tables, source.parent)
-    written = [fault.told() for fault in found.faults]
+    text = read_text(source, must_exist=path is not None)
+    found = examined(parsed(text, source), source.parent)
     said = list(environment.faults(environ))
     settings = found.settings
     if variables := environment.overridden(environ):
         under = examined(environment.over(found.sound, environ), source.parent)
         said += [_by_variable(fault, variables) for fault in under.faults if fault not in found.faults]
         settings = under.settings
-    if written or said:
-        raise _error(source, written, said)
+    if found.faults or said:
+        raise _error(source, text, found.faults, said)
     return settings
+
+
+def load_or_stand_in(environ: Mapping[str, str] = os.environ) -> tuple[Settings, SettingsError | None]:
+    """The settings; or those that are built in, with what is wrong, where they cannot be used: then the storyteller answers everything."""
+    try:
+        return load_settings(environ=environ), None
+    except SettingsError as error:
+        return Settings(), error
 
 
 def read_text(path: Path, *, must_exist: bool = False) -> str:
@@ -61,13 +71,13 @@ def read_text(path: Path, *, must_exist: bool = False) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # at the other end of a pipe there may be nobody
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise SettingsError(f"The settings file {path} cannot be read: it is no file.", "Make it a file you may read.")
+                raise SettingsError(f"The settings file {path} cannot be read: it is no file.", "Make it a file you may read.", path=path)
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 found = file.read(_LARGEST + 1)
         finally:
             os.close(descriptor)
         if len(found) > _LARGEST:
-            raise SettingsError(f"The settings file {path} is larger than a million bytes.", "See whether it is the right file.")
+            raise SettingsError(f"The settings file {path} is larger than a million bytes.", "See whether it is the right file.", path=path)
         return found.decode("utf-8")
     except FileNotFoundError as error:
         if not must_exist:
@@ -75,30 +85,41 @@ def read_text(path: Path, *, must_exist: bool = False) -> str:
         raise SettingsError(f"There is no settings file {path}.", "Name one that exists, or leave it out.") from error
     except OSError as error:
         reason = error.strerror or error
-        raise SettingsError(f"The settings file {path} cannot be read: {reason}.", "Make it a file you may read.") from error
+        raise SettingsError(f"The settings file {path} cannot be read: {reason}.", "Make it a file you may read.", path=path) from error
     except UnicodeDecodeError as error:
-        raise SettingsError(f"The settings file {path} is not UTF-8 text.", "Save it as UTF-8.") from error
+        raise SettingsError(f"The settings file {path} is not UTF-8 text.", "Save it as UTF-8.", path=path) from error
 
 
 def parsed(text: str, path: Path) -> dict[str, object]:
     """The tables of a settings file. Raises `SettingsError`."""
     try:
-        tables = tomllib.loads(text.removeprefix("\ufeff"))
+        tables = tomllib.loads(text.removeprefix(MARK))
     except RecursionError as error:
-        raise SettingsError(f"The settings file {path} is nested too deep.", "Write it plainly.") from error
+        raise SettingsError(f"The settings file {path} is nested too deep.", "Write it plainly.", path=path) from error
     except ValueError as error:  # `TOMLDecodeError`, and numbers of thousands of digits
-        raise SettingsError(
-            f"The settings file {path} is not TOML: {shown(str(error))}.", 'Texts stand in quotes: embed = "minilm".'
-        ) from error
+        line, reason, remedy = unreadable(str(error), text)
+        fault = f"is not TOML: {shown(reason)}"
+        where = f"The settings file {path}{f', line {line},' if line else ''}"
+        raise SettingsError(f"{where} {fault}.", remedy, (marked(path.name, line, fault),), path=path, lines=(line,)) from error
     if too_deep(tables):
-        raise SettingsError(f"The settings file {path} is nested too deep.", "Write it plainly.")
+        raise SettingsError(f"The settings file {path} is nested too deep.", "Write it plainly.", path=path)
     return tables
 
 
-def _error(path: Path, written: list[str], said: list[str]) -> SettingsError:
+def placed(path: Path, text: str, faults: Sequence[Fault]) -> tuple[str, ...]:
+    """Faults in the text of a file, for people, each with its line in front: `settings.toml:12: …`."""
+    bare = text.removeprefix(MARK)
+    return tuple(marked(path.name, line, fault.told()) for line, fault in zip(lines_at(bare, faults), faults, strict=True))
+
+
+def _error(path: Path, text: str, found: Sequence[Fault], said: Sequence[str]) -> SettingsError:
+    places = lines_at(text.removeprefix(MARK), found)
+    faults = [fault for _, fault in sorted(zip(places, found, strict=True), key=lambda pair: pair[0] or _LARGEST)]
+    written = placed(path, text, faults)
     parts = [f"In {path}: {told(written)}"] if written else []
     parts += [f"In the environment: {told(said)}"] if said else []
-    return SettingsError(" ".join(parts), "Correct it or take it out.", (*written, *said))
+    lines = (*lines_at(text.removeprefix(MARK), faults), *(0 for _ in said))
+    return SettingsError(" ".join(parts), "Correct it or take it out.", (*written, *said), path=path, lines=lines)
 
 
 def _by_variable(fault: Fault, variables: Mapping[Key, str]) -> str:

@@ -42,7 +42,7 @@ def with_value(text: str, path: Key, value: object) -> str:
     The text must be valid TOML, the path of two parts at least. Whether the result is valid and says what it should is for the
     caller to see: a file may be written in a way that leaves no place for a key.
     """
-    lines = list(_lines(text))
+    lines = list(lines_of(text))
     holder = _holder(lines, path)
     if holder is not None and holder.value is not None:
         inner = path[len(holder.path):]
@@ -60,7 +60,7 @@ def with_value(text: str, path: Key, value: object) -> str:
 
 def without(text: str, path: Key) -> str:
     """The text of a TOML file without a setting, or without a table and all that it holds. Comments on lines of their own stay."""
-    lines = list(_lines(text))
+    lines = list(lines_of(text))
     holder = _holder(lines, path)
     if holder is not None and holder.value is not None and holder.path != path:
         rest = taken(_read(text[holder.value]), path[len(holder.path):])
@@ -113,7 +113,8 @@ def _holder(lines: Sequence[Line], path: Key) -> Line | None:
     return next((line for line in lines if line.value is not None and line.path == path[: len(line.path)]), None)
 
 
-def _lines(text: str) -> Iterator[Line]:
+def lines_of(text: str) -> Iterator[Line]:
+    """The lines of a TOML file, which must be valid, that open a table or set a key, in their order."""
     table: Key = ()
     at = 0
     while (at := _end(_SKIPPED, text, at)) < len(text):
@@ -156,7 +157,7 @@ def _read(value: str) -> object:
 
 def _inserted(text: str, path: Key, value: object) -> str:
     """The text with a new line: below an example of it in a comment, or at the end of its table, or in a new table at the end."""
-    lines = list(_lines(text))
+    lines = list(lines_of(text))
     parent, end = path[:-1], "\r\n" if "\r\n" in text else "\n"
     opened = [line for line in lines if line.table == parent]
     near = opened or [line for line in lines if line.value and len(line.table) < len(parent) and line.path[: len(parent)] == parent]

@@ -4,7 +4,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Final
@@ -12,7 +12,7 @@ from typing import Final
 from engine.errors import SettingsError
 from engine.settings.faults import Fault, examined, no_setting, told
 from engine.settings.keys import Key, annotation_at, parsed_key
-from engine.settings.reading import parsed, read_text
+from engine.settings.reading import MARK, parsed, placed, read_text
 from engine.settings.records import EmbedSettings, Settings, TaskSettings
 from engine.settings.toml_text import put, taken, with_value, without
 
@@ -21,7 +21,6 @@ _PATIENCE: Final = 10.0
 _TEMPLATE: Final = Path(__file__).with_name("template.toml")
 _TABLES: Final = frozenset((name,) for name in Settings.model_fields)
 """The outermost tables. They stay when all that is in them goes, for comments stand there."""
-_MARK: Final = "\ufeff"
 _NOTHING: Final = "Nothing was changed."
 
 
@@ -48,21 +47,21 @@ def change_all(path: Path, changes: Mapping[str, object | None]) -> Settings:
     with _locked(path) as target:
         text = read_text(target) if os.path.lexists(target) else _TEMPLATE.read_text(encoding="utf-8")
         tables = parsed(text, path)
-        new, bare = tables, text.removeprefix(_MARK)
+        new, bare = tables, text.removeprefix(MARK)
         steps: list[tuple[Key, object | None]] = []
         for place, value in wanted:
             for step in _steps(new, place, value):
                 if repr(_at(new, step[0])) != repr(step[1]):
                     steps.append(step)
                     new = taken(new, step[0]) if step[1] is None else put(new, *step)
-        _must_fit(new, tables, path)
+        _must_fit(new, tables, path, text)
         for place, value in steps:
             bare = without(bare, place) if value is None else with_value(bare, place, value)
         held = parsed(bare, path)
         if _without_the_empty(held) != _without_the_empty(new):
             raise SettingsError(f"{path} is written in a way that leaves no place for the change.", f"{_NOTHING} Make it by hand.")
         if steps:
-            _replace(target, (_MARK if text.startswith(_MARK) else "") + bare)
+            _replace(target, (MARK if text.startswith(MARK) else "") + bare)
     return examined(held, path.parent).settings
 
 
@@ -84,13 +83,22 @@ def begin(path: Path) -> bool:
     return True
 
 
-def _must_fit(new: Mapping[str, object], old: Mapping[str, object], path: Path) -> None:
+def rewrite(path: Path, change_text: Callable[[str], str]) -> None:
+    """Give a settings file the text that `change_text` makes of what stands there, wholly or not at all; nobody else changes it meanwhile.
+    For what is not TOML, or not yet: the text is not checked. Raises `SettingsError`, also that of `change_text`."""
+    with _locked(path) as target:
+        text = read_text(target, must_exist=True)
+        if (new := change_text(text)) != text:
+            _replace(target, new)
+
+
+def _must_fit(new: Mapping[str, object], old: Mapping[str, object], path: Path, text: str) -> None:
     """Raise `SettingsError` for changed tables with faults, which tells apart what the change does and what was wrong before."""
     found = examined(new, path.parent)
     if found.faults:
         before = examined(old, path.parent).faults
         here = [fault.told() for fault in found.faults if fault not in before]
-        there = [fault.told() for fault in found.faults if fault in before]
+        there = placed(path, text, [fault for fault in found.faults if fault in before])
         parts = [f"This does not fit: {told(here)}"] if here else []
         parts += [f"In {path} stood already: {told(there)}"] if there else []
         raise SettingsError(" ".join(parts), _NOTHING, (*here, *there))

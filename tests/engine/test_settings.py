@@ -271,7 +271,7 @@ def test_what_only_follows_from_another_mistake_is_not_told(environ: dict[str, s
     written(environ, "[models]\nactor = 'home'\n[endpoint.home]\nmodel = 3\n")
     with pytest.raises(SettingsError) as caught:
         load_settings(environ=environ)
-    assert caught.value.faults == ("`endpoint.home.model` must be text in quotation marks",)
+    assert caught.value.faults == ("settings.toml:4: `endpoint.home.model` must be text in quotation marks",)
 
 
 def test_a_thousand_mistakes_are_told_as_far_as_anybody_reads(environ: dict[str, str]) -> None:

@@ -277,7 +277,7 @@ def test_what_was_wrong_before_is_told_apart_and_can_be_taken_out(path: Path) ->
     with pytest.raises(SettingsError) as caught:
         change(path, "models.actor", "hom")
     assert "This does not fit: `models.actor`: no endpoint is called `hom`" in str(caught.value)
-    assert f"In {path} stood already: `models.embde` is not a setting" in str(caught.value)
+    assert f"In {path} stood already: settings.toml:2: `models.embde` is not a setting" in str(caught.value)
     assert len(caught.value.faults) == 3
     change_all(path, {"models.embde": None, "caps.run_token": None, "models.actor": "openai/a"})
     assert load_settings(path, {}).models.actor == TaskSettings(model="openai/a")
