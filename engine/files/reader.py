@@ -86,7 +86,7 @@ def _build(
     _shared_ids(known)
     found_places, portals = read_places(places, known)
     people = read_entities(entities, header.start, known)
-    found_lore = read_lore(lore, known)
+    found_lore = read_lore(lore, header.start, known)
     templates = read_templates(head, files.templates, known)
     sound = not len(report)  # what is missing may be what could not be read
     if sound and not places:

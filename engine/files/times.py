@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 _CLOCK = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})[Tt ]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.0+)?)?")
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$")
-_AGO = re.compile(r"-(?:([0-9]{1,4})y)?(?:([0-9]{1,5})w)?(?:([0-9]{1,6})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?")
+_SPAN = re.compile(r"(?:([0-9]{1,4})y)?(?:([0-9]{1,5})w)?(?:([0-9]{1,6})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?")
 _UNITS = (timedelta(days=365), timedelta(weeks=1), timedelta(days=1), timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1))
+_LONGEST = 999 * _UNITS[0]
 
 
 class NotATimeError(ValueError):
@@ -37,10 +38,10 @@ def read_moment(text: str, start: datetime) -> datetime:
     Raises `NotATimeError`.
     """
     text = text.strip()
-    match = _AGO.fullmatch("".join(text.split()))
-    if match and any(match.groups()):
+    span = _span(text[1:]) if text.startswith("-") else None
+    if span is not None:
         try:
-            return start - sum((int(n) * unit for n, unit in zip(match.groups(), _UNITS, strict=True) if n), timedelta())
+            return start - span
         except OverflowError as error:
             raise NotATimeError("before the year 1", "world time runs from year 1 to 9999") from error
     if re.fullmatch(r"\+?(?:[0-9]+[ywdhms])+", text):
@@ -52,3 +53,32 @@ def read_moment(text: str, start: datetime) -> datetime:
     if moment > start:
         raise NotATimeError(f"later than the start of the world, {start.isoformat(timespec='minutes')}", "memories come before the start")
     return moment
+
+
+def read_later(text: str, start: datetime) -> datetime:
+    """A moment that a world comes to: absolute, or after its start as in `+3h`, `+2d`. Raises `NotATimeError`."""
+    span = _span(text.strip()[1:]) if text.strip().startswith("+") else None
+    if span is not None:
+        try:
+            return start + span
+        except OverflowError as error:
+            raise NotATimeError("after the year 9999", "world time runs from year 1 to 9999") from error
+    try:
+        return read_clock(text)
+    except NotATimeError as error:
+        raise NotATimeError(str(error), f"{error.hint}, or after the start like +3h, +2d12h") from error
+
+
+def read_span(text: str) -> timedelta:
+    """How long something lasts: `30m`, `2h30m`, `3d`, `1w`, in whole minutes. Raises `NotATimeError`."""
+    span = _span(text)
+    if span is None or not timedelta(minutes=1) <= span <= _LONGEST:
+        raise NotATimeError("not how long something lasts", "write it like 30m, 2h30m, 3d or 1w, no longer than 999 years")
+    return span - span % timedelta(minutes=1)
+
+
+def _span(text: str) -> timedelta | None:
+    match = _SPAN.fullmatch("".join(text.split()))
+    if not match or not any(match.groups()):
+        return None
+    return sum((int(n) * unit for n, unit in zip(match.groups(), _UNITS, strict=True) if n), timedelta())

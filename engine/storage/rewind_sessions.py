@@ -60,6 +60,7 @@ _STEPS = (
     """,
     "DELETE FROM meta WHERE key = 'swept' AND value > (SELECT value FROM meta WHERE key = 'now')",
     "DELETE FROM audit WHERE round > :n",
+    "DELETE FROM lore_calls WHERE round > :n",
 )
 _EARLIER = """
 SELECT row_json FROM knowledge_versions AS one WHERE replaced_round > ?1 AND version = (

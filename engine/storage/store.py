@@ -16,6 +16,7 @@ from engine.storage.knowledge_audit import AuditRepository
 from engine.storage.knowledge_history import KnowledgeHistory
 from engine.storage.ledger import LedgerRepository
 from engine.storage.ledger_archive import LedgerArchive
+from engine.storage.lore import LoreRepository
 from engine.storage.old_memories import OldMemories
 from engine.storage.promotions import PromotionRepository
 from engine.storage.proposals import ProposalRepository
@@ -31,6 +32,7 @@ class Store:
 
     db: Database
     worlds: WorldRepository = field(default_factory=WorldRepository)
+    lore: LoreRepository = field(default_factory=LoreRepository)
     buffer: BufferRepository = field(default_factory=BufferRepository)
     ledger: LedgerRepository = field(default_factory=LedgerRepository)
     ledger_archive: LedgerArchive = field(default_factory=LedgerArchive)

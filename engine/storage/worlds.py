@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from engine.errors import SaveError
-from engine.records.authored import AuthoredWorld, LoreItem
+from engine.records.authored import AuthoredWorld
 from engine.records.hints import ModelHints
 from engine.records.memory import NewAliasChange
 from engine.records.policies import Policies
@@ -18,6 +18,7 @@ from engine.records.world import Entity, Place, Portal, World
 from engine.storage.aliases import AliasRepository
 from engine.storage.buffer import BufferRepository
 from engine.storage.ledger import LedgerRepository
+from engine.storage.lore import LoreRepository
 from engine.storage.rows import (
     attributes_text,
     list_text,
@@ -62,8 +63,6 @@ ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, place_id = excluded.place
     habits_json = excluded.habits_json, voice_json = excluded.voice_json, attributes_json = excluded.attributes_json,
     aliases_json = excluded.aliases_json
 """
-_ADD_LORE = "INSERT INTO lore (id, text, keys_json, constant, scope, holders_json) VALUES (?, ?, ?, ?, ?, ?)"
-_LORE = "SELECT id, text, keys_json, constant, scope, holders_json FROM lore ORDER BY seq"
 
 _TEMPLATES = TypeAdapter(dict[str, Template])
 
@@ -85,7 +84,7 @@ class WorldRepository:
         conn.executemany(_PUT_PLACE, map(_place_row, world.places.values()))
         conn.executemany(_PUT_OBJECT, map(_object_row, world.entities.values()))
         conn.executemany(_PUT_PORTAL, map(_portal_row, world.portals.values()))
-        conn.executemany(_ADD_LORE, map(_lore_row, authored.lore))
+        LoreRepository().add(conn, authored.lore)
         buffer, ledger, aliases = BufferRepository(), LedgerRepository(), AliasRepository()
         for event in authored.buffer:
             buffer.add(conn, event)
@@ -172,22 +171,6 @@ class WorldRepository:
         rows = conn.execute(_HINTS).fetchall()
         return ModelHints.model_validate_json(rows[0][0]) if rows else ModelHints()
 
-    def lore(self, conn: sqlite3.Connection) -> tuple[LoreItem, ...]:
-        """All authored knowledge, in the order it was authored."""
-        return tuple(
-            LoreItem.model_validate(
-                {
-                    "id": key,
-                    "text": text,
-                    "keys": text_list(keys),
-                    "constant": bool(constant),
-                    "scope": scope,
-                    "holders": text_list(holders),
-                }
-            )
-            for key, text, keys, constant, scope, holders in conn.execute(_LORE)
-        )
-
 
 _PORTAL_FIELDS = ("id", "name", "a", "b", "one_way", "state", "vision", "sound", "vision_other", "sound_other", "key")
 
@@ -259,10 +242,6 @@ def _object_row(entity: Entity) -> tuple[object, ...]:
         attributes_text(entity.attributes),
         mapping_text(entity.aliases),
     )
-
-
-def _lore_row(item: LoreItem) -> tuple[object, ...]:
-    return (item.id, item.text, list_text(item.keys), item.constant, item.scope, list_text(item.holders))
 
 
 def _plain(content: str, quotes: tuple[str, ...]) -> str:

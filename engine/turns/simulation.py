@@ -243,7 +243,7 @@ class SimulationManager:
     async def _write(self, beat: Beat, prompt: Prompt | None = None) -> None:
         def committed() -> None:
             if prompt is not None:
-                self._uses.note(prompt, beat.before.now)
+                self._uses.note(prompt, beat.before.now, beat.before.round)
 
         filling = Filling(self._sessions, self.played)
         await self._commit(lambda conn, world: write(self._store, conn, beat, world, filling), committed)

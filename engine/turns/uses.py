@@ -1,4 +1,5 @@
-"""How often memories and knowledge enter prompts: noted when a beat is committed, written down off its path (DESIGN 8, item 9)."""
+"""How often memories and knowledge enter prompts, and when lore does: noted when a beat is committed, written down off its path
+(DESIGN 8, item 9)."""
 
 import asyncio
 import sqlite3
@@ -8,11 +9,13 @@ from datetime import datetime
 from engine.errors import OthermindsError
 from engine.events import KnowledgeChanged, Listener, Trouble
 from engine.memory.knowledge import lifecycle
+from engine.records.base import EntityId
 from engine.records.knowledge import Knowledge, KnowledgeId
 from engine.records.prompts import Prompt
 from engine.storage.store import Store
 
 _Noted = tuple[datetime, tuple[str, ...]]
+_Called = tuple[EntityId, int, _Noted]
 
 
 class Uses:
@@ -22,15 +25,15 @@ class Uses:
         """`renewed` is told of knowledge once its uses are written down."""
         self._store, self._emit, self._renewed = store, emit, renewed
         self._memories: list[_Noted] = []
-        self._known: list[_Noted] = []
+        self._known: list[_Called] = []
 
-    def note(self, prompt: Prompt, now: datetime) -> None:
+    def note(self, prompt: Prompt, now: datetime, round_number: int) -> None:
         """The beat that this prompt led to was committed; `now` is the world's time at which it was drafted."""
         for section in prompt.sections:
             if section.sources and section.key == "memories":
                 self._memories.append((now, section.sources))
             elif section.sources and section.key == "knowledge":
-                self._known.append((now, section.sources))
+                self._known.append((prompt.entity, round_number, (now, section.sources)))
 
     async def flush(self) -> None:
         """Write down what was noted, in one transaction. A cancellation waits for the end. Trouble with the save is told, not raised:
@@ -51,7 +54,9 @@ class Uses:
         def run(conn: sqlite3.Connection) -> tuple[list[Knowledge], list[Knowledge]]:
             for now, keys in memories:
                 self._store.ledger_archive.used(conn, keys, now)
-            return self._reinforced(conn, known)
+            for owner, round_number, (now, keys) in known:
+                self._store.lore.call(conn, owner, keys, now, round_number)
+            return self._reinforced(conn, [noted for _, _, noted in known])
 
         try:
             rows, lifted = await self._store.db.write(run)

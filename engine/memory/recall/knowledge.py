@@ -12,7 +12,7 @@ import numpy as np
 from engine.llm.protocol import Embedder
 from engine.memory.embedding import Vectors, embedded
 from engine.memory.knowledge.nearness import by_share
-from engine.memory.lore import Line, bearing_on, holds
+from engine.memory.lore import Line, Time, bearing_on, holds, times
 from engine.memory.recall.bearing import Asked, bearing
 from engine.memory.recall.dispatch import within
 from engine.memory.recall.holdings import NEAR, SOUGHT, Holding, Holdings
@@ -98,31 +98,43 @@ class KnowledgeTier:
         """What a mind knows that bears on a moment, and what was missing."""
         missing: list[str] = []
         if self._lore is None:
-            self._lore, unread = await within(self.patience, self.store.db.read(self.store.worlds.lore), _UNREAD)
+            self._lore, unread = await within(self.patience, self.store.db.read(self.store.lore.all), _UNREAD)
             missing += unread
         reading = self._holdings.of(moment.entity, SOUGHT if moment.by_person else NEAR)
         found, unknown = await within(self.patience, reading, _UNKNOWN)
         missing += unknown
         holding = found or Holding()
-        items = [item for item in self._lore or () if holds(moment.entity, item)]
+        items = [item for item in self._lore or () if holds(moment.entity, item) and item.in_force(moment.now)]
         if not items and not holding.rows:
             return Known(), tuple(missing)
+        timed, unread = await self._timed(moment, [item for item in items if item.timed])
+        missing += unread
         authored, unlike = await within(None, self._embedded([bare(item.text) for item in items]), _UNLIKE)
         missing += unlike
         dense: Vectors | None = None
         if moment.query.dense.strip() and (holding.vectors is not None or (authored is not None and len(items))):
             one, unlike = await within(None, embedded(self.embedder, [moment.query.dense]), _UNLIKE)
             dense, missing = None if one is None else one[0], [*missing, *unlike]
-        return self._known(moment, items, authored, holding, dense), tuple(dict.fromkeys(missing))
+        return self._known(moment, items, timed, authored, holding, dense), tuple(dict.fromkeys(missing))
+
+    async def _timed(self, moment: Moment, items: Sequence[LoreItem]) -> tuple[Mapping[str, Time], tuple[str, ...]]:
+        """What timed lore does in this mind. A person who asks for something gets it also while it rests."""
+        if not items or moment.by_person:
+            return {}, ()
+        reading = self.store.db.read(lambda conn: self.store.lore.called(conn, moment.entity.id))
+        called, unread = await within(self.patience, reading, _UNREAD)
+        return times(items, called or {}, moment.now), unread
 
     def _known(
-        self, moment: Moment, items: Sequence[LoreItem], authored: Vectors | None, holding: Holding, dense: Vectors | None
+        self, moment: Moment, items: Sequence[LoreItem], timed: Mapping[str, Time], authored: Vectors | None, holding: Holding,
+        dense: Vectors | None,
     ) -> Known:
         near, by_source = by_share(_NEAR, self.embedder), dict[str, Vectors]()
         if authored is not None:
             by_source.update(zip((item.id for item in items), authored, strict=True))
         cosines = {} if dense is None else {source: float(np.vecdot(vector, dense)) for source, vector in by_source.items()}
-        lore = bearing_on(items, moment.entity, moment.scene, {source: value for source, value in cosines.items() if value >= near})
+        bears = {source: value for source, value in cosines.items() if value >= near}
+        lore = bearing_on(items, moment.entity, moment.scene, bears, timed)
         asked = Asked(
             moment.entity.id, moment.focus, moment.present, moment.query.terms, dense, moment.now, self.embedder.meaning, near,
             moment.by_person,
@@ -130,8 +142,8 @@ class KnowledgeTier:
         chosen, missed = bearing(holding, asked)
         if holding.vectors is not None:
             by_source.update(zip((row.id for row in holding.rows), holding.vectors, strict=True))
-        first = [line for line in lore if line.key or line.constant]
-        after = sorted([*chosen, *(line for line in lore if not line.key and not line.constant)], key=lambda line: -line.score)
+        first = [line for line in lore if line.first]
+        after = sorted([*chosen, *(line for line in lore if not line.first)], key=lambda line: -line.score)
         lines = (*first, *after)
         return Known(lines, _stacked(lines, by_source), tuple(missed))
 

@@ -15,6 +15,13 @@ CELLAR = "- {id: cellar, name: c}\n"
 
 
 MISTAKES = [
+    Mistake("span of lore", L, "- {id: l, text: T., stays: ⇒soon}\n", "lore.l.stays", "`soon`: not how long something lasts", "2h30m"),
+    Mistake("no span at all", L, "- {id: l, text: T., rests: ⇒0m}\n", "lore.l.rests", "not how long something lasts", "30m"),
+    Mistake("time of lore", L, "- {id: l, text: T., from: ⇒tomorrow}\n", "lore.l.from", "not a date with a time of day", "+2d12h"),
+    Mistake(
+        "lore that ends first", L, "- {id: l, text: T., from: +2d, until: ⇒+1d}\n",
+        "lore.l.until", "it ends before it begins", "later than",
+    ),
     Mistake("no clock", W, "⇒name: Test\n", "clock", "`clock` is missing", "1247-03-01T17:40"),
     Mistake("no world name", W, "⇒clock: 1247-03-01T17:40\n", "name", "`name` is missing", ""),
     Mistake("bad clock", W, "name: Test\nclock: {start: ⇒1247-13-01T17:40}\n", "clock.start", "is no such moment", "1247-03-01T17:40"),

@@ -28,7 +28,7 @@ async def test_a_world_comes_back_in_its_authored_order(store: Store, samples: "
     assert list(world.entities) == ["mira", "bob", "key"]
     assert list(world.portals) == ["trap", "chute"]
     assert await store.db.read(store.worlds.policies) == authored.policies
-    assert await store.db.read(store.worlds.lore) == authored.lore
+    assert await store.db.read(store.lore.all) == authored.lore
 
 
 async def test_backstory_is_written_with_ids_in_order(store: Store, samples: "Samples") -> None:
