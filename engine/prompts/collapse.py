@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, Literal, get_args
 
 from engine.llm.tokens import estimate_tokens
+from engine.mind.aliases import known_name, tokenize, vocabulary
 from engine.mind.handles import Handles
 from engine.mind.timewords import naturalize_time
 from engine.prompts.remembering import Told, Window, call, plain
@@ -57,12 +58,23 @@ def build(
         ]
 
     window = Window(context_window, count_tokens, reply_tokens(context_window))
-    return call(world, session.agent_id, "collapse", people_of(session, turns, known), "nobody else is in it", window, judged, "collapse")
+    people = [*people_of(session, turns, known), *mentioned(world, session.agent_id, turns)]
+    return call(world, session.agent_id, "collapse", list(dict.fromkeys(people)), "nobody else is in it", window, judged, "collapse")
 
 
 def reply_tokens(context_window: int) -> int:
     """Room for the reply in a window; the least for one that is not known."""
     return max(_LEAST_REPLY, min(_MOST_REPLY, context_window // _SHARE))
+
+
+def mentioned(world: World, agent: EntityId, turns: Sequence[Turn]) -> list[EntityId]:
+    """Whom the words of turns speak of by a name that the agent has for them, in order of first mention: words hold no tokens, and what is
+    told of somebody absent needs a handle as well."""
+    me = world.entities[agent]
+    heard = [other.id for other in world.entities.values() if other.id != agent and known_name(world, agent, other.id)]
+    names = vocabulary(world, agent, dict.fromkeys([*me.aliases, *heard]))
+    spoken = (turn.content for turn in turns if turn.role != "note")
+    return list(dict.fromkeys(entity for words in spoken for entity in referred(tokenize(words, names)) if entity in world.entities))
 
 
 def people_of(session: Session, turns: Sequence[Turn], known: Sequence[Knowledge]) -> list[EntityId]:

@@ -9,6 +9,7 @@ from engine.llm.fitting import fitted, shorter
 from engine.llm.protocol import LanguageModel, ModelRequest
 from engine.llm.router import Router
 from engine.llm.structured import ask
+from engine.llm.tallying import Tally
 from engine.mind.handles import Handles
 from engine.prompts.closing import validate_reply
 from engine.prompts.validating import build
@@ -30,7 +31,7 @@ class Judgement(NamedTuple):
     """Which of the others decide; empty when nothing does, and then the verdict is `unrelated`."""
     reason: str
     tokens: int
-    """Of prompt and reply."""
+    """Of prompts and replies."""
 
 
 class Checker:
@@ -44,26 +45,25 @@ class Checker:
 
         Raises `ModelError`, `CapReachedError`.
         """
-        model = self._router.model("validate")
+        model = Tally(self._router.model("validate"))
         return await fitted(
             model, lambda: self._judged(model, world, statement, others), lambda: self._emit(shorter("validate", model))
         )
 
-    async def _judged(self, model: LanguageModel, world: World, statement: Knowledge, others: Sequence[Knowledge]) -> Judgement:
+    async def _judged(self, model: Tally, world: World, statement: Knowledge, others: Sequence[Knowledge]) -> Judgement:
         told, prompt, handles = _fitting(model, world, statement, others)
         closed = validate_reply(handles, model.count_tokens, prompt.report.reserved)
         request = ModelRequest(
             task="validate", entity=statement.owner_id, round=world.round, seed=world.seed, template=prompt.template,
             messages=prompt.messages, choices=closed.choices, max_tokens=closed.max_tokens,
         )
-        reply, completion = await ask(model, request, closed.shape)
-        tokens = completion.usage.prompt_tokens + completion.usage.reply_tokens
+        reply, _ = await ask(model, request, closed.shape)
         known = {one.id for one in told}
         named = [key for handle in reply.against if (key := handles.id(handle, "K")) in known and key is not None]
         against = tuple(dict.fromkeys(named)) or (tuple(known) if len(known) == 1 else ())
         if reply.verdict == "unrelated" or reply.confidence < _SURE or not against:
-            return Judgement("unrelated", (), reply.reason, tokens)
-        return Judgement(reply.verdict, against, reply.reason, tokens)
+            return Judgement("unrelated", (), reply.reason, model.tokens)
+        return Judgement(reply.verdict, against, reply.reason, model.tokens)
 
 
 def _fitting(

@@ -1,5 +1,6 @@
 """From a session to what is left of it: assessed, classified, asked, guarded and settled, with nothing written (DESIGN 9)."""
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from functools import partial
@@ -103,7 +104,7 @@ class Collapser:
         """What a collapse at somebody's word would come to now: whether a model is asked and why, and how long its prompt is. The replies
         that follow on what is contradicted are not reckoned. Raises `ModelError`, `SaveError`."""
         read = await self._store.db.read(partial(self._read, world=world, session=session, partial_=False))
-        safe = guarded(read.turns)
+        safe = await asyncio.to_thread(guarded, read.turns)
         gate, near = await self._assessed(read, safe, "explicit")
         cut = len(safe.cut)
         if not gate.asked:
@@ -126,7 +127,7 @@ class Collapser:
 
     async def _drafted(self, world: World, read: _Read, draft: "_Draft") -> Collapse:
         self._at(read, "guard")
-        safe = guarded(read.turns)
+        safe = await asyncio.to_thread(guarded, read.turns)
         draft.note(cut=safe.cut)
         self._at(read, "assess", f"{len(safe.cut)} turns were cut: they gave orders" if safe.cut else "")
         gate, near = await self._assessed(read, safe, draft.run.reason)

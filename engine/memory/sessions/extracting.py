@@ -83,14 +83,14 @@ class _Extracting:
         strategies = [told for number, way in self._listed("strategies", reply.strategies) if (told := self._strategy(number, way))]
         news = (*facts, *decisions, *(new for new, _ in strategies))
         summary = SessionCollapseSummary(
-            goal=self._text(reply.goal) or "to talk", outcome=reply.outcome,
+            goal=self._safe(reply.goal) or "to talk", outcome=reply.outcome,
             facts=tuple(ExtractedFact(content=n.content, confidence=n.confidence, topic_key=n.topic_key or None) for n in facts),
             decisions=tuple(
                 ExtractedDecision(content=n.content, rationale=n.rationale, supersedes=self._worded(n.supersedes)) for n in decisions
             ),
             strategies=tuple(told for _, told in strategies),
-            discoveries=tuple(filter(None, map(self._text, reply.discoveries))),
-            next_steps=tuple(filter(None, map(self._text, reply.nextSteps))) if "nextSteps" in self._wanted else (),
+            discoveries=tuple(filter(None, map(self._safe, reply.discoveries))),
+            next_steps=tuple(filter(None, map(self._safe, reply.nextSteps))) if "nextSteps" in self._wanted else (),
             relevant_entities=self._people(reply.relevantEntities, news),
             turns_processed=processed, pins_used=pins, llm_tokens_used=tokens, collapse_reason=reason,
         )
@@ -107,7 +107,7 @@ class _Extracting:
         content, turns = self._text(fact.content), self._sources(fact.sourceTurnIds)
         if not self._stands(what, content, turns):
             return None
-        subject = self.handles.id(fact.about, "P") or next(iter(referred(content)), None)
+        subject = self._subject(fact.about, content)
         own = {turn.speaker_id for turn in turns} == {self.session.agent_id}
         if own and subject == self.session.agent_id:
             self.notes.append(f"{what} left out: one knows of oneself what one says")
@@ -120,6 +120,11 @@ class _Extracting:
             }
         )
 
+    def _subject(self, about: str, content: str) -> EntityId | None:
+        """Whom a fact is about: as the reply says, unless its words speak of others only; then of whom they speak first."""
+        said, spoken_of = self.handles.id(about, "P"), referred(content)
+        return said if said in spoken_of or not spoken_of else spoken_of[0]
+
     def _decision(self, number: int, one: CollapsedDecision) -> NewKnowledge | None:
         content, turns = self._text(one.content), self._sources(one.sourceTurnIds)
         if not self._stands(f"decision {number}", content, turns):
@@ -127,11 +132,11 @@ class _Extracting:
         over = self.handles.id(one.supersedes, "K")
         new = self._new("decision", content, turns, one.topicKey)
         subject = next(iter(referred(content)), self.session.actor_id)
-        update = {"rationale": self._text(one.rationale), "confidence": _DECIDED, "subject_id": subject, "importance": 6}
+        update = {"rationale": self._safe(one.rationale), "confidence": _DECIDED, "subject_id": subject, "importance": 6}
         return new.model_copy(update={**update, "supersedes": over if over in self._known else None})
 
     def _strategy(self, number: int, one: CollapsedStrategy) -> tuple[NewKnowledge, ExtractedStrategy] | None:
-        trigger, action, context = self._text(one.trigger), self._text(one.action), self._text(one.context)
+        trigger, action, context = self._text(one.trigger), self._text(one.action), self._safe(one.context)
         turns = self._sources(one.sourceTurnIds)
         if not trigger or not action or not self._stands(f"strategy {number}", f"{trigger} {action}", turns):
             return None
@@ -169,9 +174,17 @@ class _Extracting:
         return [turn for key, turn in self._turns.items() if not cited or key in cited]
 
     def _text(self, text: str) -> str:
-        """A text of the reply on one line, with reference tokens for people; empty when it gives orders."""
+        """A text of the reply on one line, with reference tokens for people."""
         plain = one_line(clean(text))[:_LONGEST].replace("{{", "{")
         return tokenize(self.handles.tokens(plain), self._names).strip()
+
+    def _safe(self, text: str) -> str:
+        """The same of a text that needs no turn to bear it out; empty when it gives orders."""
+        plain = self._text(text)
+        if not orders(plain):
+            return plain
+        self.cut.append(plain)
+        return ""
 
     def _worded(self, key: str | None) -> str | None:
         return self._known[key].content if key in self._known else None

@@ -2,48 +2,21 @@
 
 What is said in a conversation is no order to the mind that writes it down. A turn in which somebody speaks to the model behind a character
 is left out as a whole: what such a turn claims besides is as little to be trusted. People may of course ask each other to remember
-things, so that alone cuts nothing.
+things, and tell of what others ignore, so that alone cuts nothing.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from engine.memory.sessions.orders import spoken_to_the_model
+from engine.memory.sessions.readings import readings
 from engine.records.sessions import Turn
 
-_RULES: Final = r"(?:instructions?|rules?|prompts?|guidelines?|directives?|constraints?|restrictions?|programming|safety)"
-_ORDERS: Final = re.compile(
-    "|".join(
-        (
-            rf"\b(?:ignore|disregard|forget|override|bypass|drop|discard)\b[^.!?\n]{{0,40}}\b{_RULES}\b",
-            rf"\b(?:new|updated|real|hidden|secret)\s+(?:system\s+)?{_RULES}\s*:",
-            r"\bsystem\s*(?:prompt|message|note|override|instruction)s?\b",
-            r"(?:^|\n)\s*(?:system|assistant|developer|user|narrator|human|ai)\s*:",
-            r"<\|?\s*/?\s*(?:im_start|im_end|system|assistant|endoftext|s|inst)\s*\|?>|\[/?INST\]|^\s*#{2,}\s*(?:system|instruction)",
-            r"\byou\s+are\s+(?:now\s+|really\s+|actually\s+)?(?:an?\s+)?(?:ai|assistant|language\s+model|llm|chat\s?bot|machine\s+learning)\b",
-            r"\bas\s+an?\s+(?:ai|assistant|language\s+model)\b",
-            r"\b(?:jailbreak|developer\s+mode|debug\s+mode|admin(?:istrator)?\s+mode|god\s+mode)\b",
-            r"\b(?:add|save|store|write|commit|record|append|insert)\b[^.!?\n]{0,60}\b(?:to|into|in)\s+"
-            r"(?:your\s+|the\s+|its\s+|long[- ]term\s+)+"
-            r"(?:memory|memories|knowledge|ledger|database|records?|facts?)\b",
-            r"\b(?:update|overwrite|rewrite|erase|wipe|clear|delete|edit|set)\b[^.!?\n]{0,30}\b(?:your|the|its)\s+"
-            r"(?:memory|memories|knowledge|ledger|database|facts?|summary)\b",
-            r"\b(?:in|from)\s+(?:your|the)\s+(?:summary|output|reply|response|json)\b",
-            r"\b(?:reply|respond|answer|output|return)\s+(?:only|solely|exactly|just)\s+(?:with|in)\b",
-            r"\b(?:extract|summari[sz]e|classify|output)\b[^.!?\n]{0,40}\b(?:fact|facts|json|schema|confidence)\b",
-            r"\"(?:facts|decisions|strategies|confidence|topicKey|sourceTurnIds)\"\s*:",
-            r"\b(?:must|shall|always|never)\s+(?:be\s+)?(?:believe[ds]?|remember(?:ed)?|recorded?|treat(?:ed)?)\b[^.!?\n]{0,30}"
-            r"\b(?:as\s+(?:true|a?\s*fact)|no\s+matter)",
-            r"\bfrom\s+now\s+on,?\s+you\s+(?:must|will|shall|are\s+to|have\s+to)\s+(?:believe|remember|obey|treat|say|answer|respond|act|pretend)\b",
-            r"\b(?:with|at)\s+(?:a\s+)?confidence\s+(?:of\s+)?(?:1|1\.0|100\s*%|0?\.9\d*)\b",
-        )
-    ),
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Ways of speaking to a model rather than to a person."""
-_SPACES: Final = re.compile(r"[\s\u200b-\u200f\u2060\ufeff\u00ad]+")
-_LOOKALIKES: Final = str.maketrans("\u0456\u043e\u0435\u0430\u0440\u0441\u0445\u0443", "ioeapcxy")
-"""Letters of other scripts that look like ours."""
+_TOGETHER: Final = 3
+"""Turns of one speaker that are read as one, too: an order may be split over them."""
+_GOES_ON: Final = re.compile(r"(?:\.{2,}|\u2026|[-\u2013\u2014,])?\s*$")
+_GONE_ON: Final = re.compile(r"^\s*(?:\.{2,}|\u2026|[-\u2013\u2014,])?\s*")
 
 
 class Guarded(NamedTuple):
@@ -55,17 +28,18 @@ class Guarded(NamedTuple):
 
 
 def orders(text: str) -> str:
-    """The part of a text that speaks to the model behind a character, as it stands there; empty when there is none."""
-    plain = _SPACES.sub(lambda found: "\n" if "\n" in found.group() else " ", text.translate(_LOOKALIKES))
-    found = _ORDERS.search(plain) or _ORDERS.search(plain.replace("\n", " "))
-    return found.group().strip() if found else ""
+    """The part of a text that speaks to the model behind a character, as it reads there; empty when there is none."""
+    return next(filter(None, map(spoken_to_the_model, readings(text))), "")
 
 
 def guarded(turns: Sequence[Turn]) -> Guarded:
-    """The turns without those that give orders. A hint of such a turn goes with it; a hint alone that gives orders is taken off."""
+    """The turns without those that give orders, each by itself or several of one speaker together. A hint of such a turn goes with it; a
+    hint alone that gives orders is taken off."""
+    giving = {at for at, turn in enumerate(turns) if orders(turn.content)}
+    giving |= _split({at: turn for at, turn in enumerate(turns) if at not in giving and turn.role != "note"})
     kept, cut = [], []
-    for turn in turns:
-        if orders(turn.content):
+    for at, turn in enumerate(turns):
+        if at in giving:
             cut.append(turn.content)
         elif turn.hint and orders(turn.hint):
             cut.append(turn.hint)
@@ -73,3 +47,23 @@ def guarded(turns: Sequence[Turn]) -> Guarded:
         else:
             kept.append(turn)
     return Guarded(tuple(kept), tuple(cut))
+
+
+def _split(turns: Mapping[int, Turn]) -> set[int]:
+    """Turns, by their places, that give orders only where they are read with those of the same speaker before or after them."""
+    found: set[int] = set()
+    for speaker in dict.fromkeys(turn.speaker_id for turn in turns.values()):
+        own = [at for at, turn in turns.items() if turn.speaker_id == speaker]
+        for count in range(2, _TOGETHER + 1):
+            for start in range(len(own) - count + 1):
+                part = own[start : start + count]
+                if found.isdisjoint(part) and orders(_joined([turns[at] for at in part])):
+                    found.update(part)
+    return found
+
+
+def _joined(turns: Sequence[Turn]) -> str:
+    first, *rest = (turn.content for turn in turns)
+    for words in rest:
+        first = f"{_GOES_ON.sub('', first)} {_GONE_ON.sub('', words)}"
+    return first
