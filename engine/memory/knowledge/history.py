@@ -2,12 +2,13 @@
 
 import re
 import sqlite3
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from engine.errors import KnowledgeError
 from engine.llm.stems import STOP_WORDS, stem
 from engine.memory.knowledge.shadows import unshadowed
-from engine.mind.aliases import is_name, name_words, true_names
+from engine.mind.aliases import is_name, name_words, names_for, own_name, true_names
 from engine.records.base import EntityId, Record
 from engine.records.knowledge import AuditRow, Cause, Knowledge, KnowledgeId
 from engine.records.tokens import bare, referred
@@ -72,10 +73,10 @@ class Question(Record):
 
 def believed_at(
     conn: sqlite3.Connection, store: Store, world: World, entity: EntityId, round_number: int, about: EntityId | None = None,
-    query: str = "",
+    query: str = "", viewer: EntityId | None = None,
 ) -> tuple[Belief, ...]:
     """What an entity believed at the end of a round; with `about` only what is about or speaks of that one, with `query` only what has
-    words of it, most of them first.
+    words of it, most of them first: names in it are those that `viewer` has for people.
 
     Who could know is a condition of the SQL. What others held too, and its own later word contradicted, it did not believe. Raises
     `KnowledgeError` for a round that has not been.
@@ -86,7 +87,7 @@ def believed_at(
     if about is not None:
         found = [row for row in found if row.subject_id == about or about in referred(row.content)]
     if sought := words_of(query):
-        counted = [(len(sought & _told(world, row)), row) for row in found]
+        counted = [(len(sought & _told(world, row, viewer)), row) for row in found]
         found = [row for count, row in sorted(counted, key=lambda one: (-one[0], one[1].seq)) if count]
     now = {row.id: row for row in store.knowledge.get(conn, [row.id for row in found])}
     return tuple(Belief(row, now.get(row.id)) for row in found)
@@ -107,18 +108,19 @@ def past_of(conn: sqlite3.Connection, store: Store, key: KnowledgeId) -> Past:
     return Past(now, tuple(wordings), tuple(reversed(audit)))
 
 
-def question(world: World, text: str) -> Question:
+def question(world: World, text: str, viewer: EntityId | None = None) -> Question:
     """What a person's question asks: whose mind, about whom or what, at which round; the present one when none is named.
 
-    People are named by their true names, parts of those, or ids. Raises `KnowledgeError` with how to ask. Pure.
+    People are named by their true names, or as `viewer` calls them, by parts of those, or ids. Raises `KnowledgeError` with how to ask.
+    Pure.
     """
     found = _QUESTION.fullmatch(" ".join(text.split()))
     if found is None:
         raise KnowledgeError("That question was not understood.", _ASK, kind="unclear")
-    who = _named(world, found["who"])
+    who = _named(world, found["who"], viewer)
     if who is None or not world.entities[who].agent:
         raise KnowledgeError(f'Nobody with a mind is called "{found["who"][:60]}".', "Name one of the people.", kind="unknown_entity")
-    about = _named(world, found["about"]) if found["about"] else None
+    about = _named(world, found["about"], viewer) if found["about"] else None
     asked = int(found["round"]) if found["round"] else world.round
     return Question(entity=who, about=about, query="" if about is not None else found["about"] or "", round=asked)
 
@@ -128,20 +130,29 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS)
 
 
-def _told(world: World, row: Knowledge) -> frozenset[str]:
-    """The stems of a piece, true names of all in it included."""
+def _told(world: World, row: Knowledge, viewer: EntityId | None) -> frozenset[str]:
+    """The stems of a piece, the names of all in it included."""
     people = [*referred(row.content), *([row.subject_id] if row.subject_id else [])]
-    names = " ".join(true_names(world, people).values())
+    names = " ".join(_names(world, people, viewer).values())
     return words_of(f"{bare(row.content)} {bare(row.rationale)} {row.topic_key.replace('_', ' ')} {names}")
 
 
-def _named(world: World, text: str) -> EntityId | None:
-    """Whom a person means by true name, part of one, label or id."""
+def _named(world: World, text: str, viewer: EntityId | None) -> EntityId | None:
+    """Whom a person means by true name, or by what `viewer` calls somebody, by part of a name, label or id."""
     sought = " ".join(text.split()).strip("\"'").removeprefix("@")
     if sought in world.entities:
         return sought
-    names = true_names(world, world.entities)
+    names = _names(world, world.entities, viewer)
     known = {name: entity for entity, name in names.items()} | name_words({e: n for e, n in names.items() if is_name(n)})
     folded = {name.casefold(): entity for name, entity in known.items()}
     low = sought.casefold()
-    return folded.get(low) or folded.get(low.removeprefix("the ")) or folded.get(f"the {low}")
+    you = viewer if low in ("i", "you") else None
+    return you or folded.get(low) or folded.get(low.removeprefix("the ")) or folded.get(f"the {low}")
+
+
+def _names(world: World, entities: Iterable[EntityId], viewer: EntityId | None) -> dict[EntityId, str]:
+    """True names, or those that a viewer has for people, itself by its own name."""
+    if viewer is None:
+        return true_names(world, entities)
+    wanted = list(entities)
+    return names_for(world, viewer, wanted) | ({viewer: own_name(world.entities[viewer])} if viewer in wanted else {})
