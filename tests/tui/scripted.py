@@ -401,6 +401,7 @@ class FakeGames:
         """Of Home."""
         self.no_models = ""
         """Why settings cannot be read."""
+        self.stand_in = False
 
     async def create(self, world: Path, save: Path, seed: int | None) -> FakeGame:
         save.write_text("a save")  # noqa: ASYNC240 - a test

@@ -15,21 +15,24 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from engine.errors import OthermindsError, WorldFileError
+from engine.errors import OthermindsError, SettingsError, WorldFileError
 from tui.glyphs import CANDIDATE, REFUSED
 from tui.host import GameHost
 from tui.keybar import KeyBar
+from tui.panes.about import about_save, about_settings, about_world
 from tui.panes.rows import STYLES, Row, RowList
 from tui.saves import SaveInfo
-from tui.text import count, plain, prose
+from tui.text import count, plain
 
 if TYPE_CHECKING:
     from engine.files.bundled import WorldInfo
+    from engine.settings import Broken
     from tui.screens.models import ModelsScreen
 
 DEMO = "salt-lantern"
+_SETTINGS = "settings"
+"""Key of the row for settings that cannot be used."""
 _TITLE = "O T H E R M I N D S"
-_KEYS = ("enter", "d", "n", "t", "v", "x", "3")
 _LINE = "worlds whose people remember, overhear and forget"
 
 
@@ -68,6 +71,8 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
         self._start = start
         self._worlds: Sequence[WorldInfo] | None = None
         self._saves: Sequence[SaveInfo] = ()
+        self._broken: Broken | None = None
+        """Why settings cannot be used, if they cannot."""
         self._opening = False
         self._preview: RowList | None = None
         self._moved_on = False
@@ -107,6 +112,11 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
                 choices.focus()
         work_worlds = self._find_worlds if self._worlds is None else None
         self._saves = await asyncio.to_thread(self._host.shelf.all)
+        was, self._broken = self._broken, await asyncio.to_thread(_settings_at_fault)
+        if self._broken is not None:
+            self.problem(f"{self._broken.short} M shows it; d plays with the storyteller meanwhile.")
+        elif was is not None:
+            self.status.update(Content("The settings are right again."))
         if work_worlds is not None:
             self._worlds = await asyncio.to_thread(work_worlds)
         self._show()
@@ -122,6 +132,8 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
     def _show(self) -> None:
         lamp, key = Content.styled("▸ ", ".key"), Content.styled("d", ".key")
         rows = [Row(Content.styled("Play the demo", ".name"), lead=lamp, tail=key, key="demo")]
+        if self._broken is not None:
+            rows.append(Row(Content.styled("Settings cannot be used", ".bad"), lead=Content.styled(f"{REFUSED} ", ".bad"), key=_SETTINGS))
         rows += [Row(Content("")), Row(Content.styled("Worlds", ".head"))]
         if self._worlds is None:
             rows.append(Row(Content.styled("looking…", ".quiet"), lead=Content("  ")))
@@ -146,7 +158,9 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
         self.refresh_bindings()
 
     def _describe(self, key: str) -> None:
-        if (save := self._save(key)) is not None:
+        if key == _SETTINGS and self._broken is not None:
+            self._about(about_settings(self._broken))
+        elif (save := self._save(key)) is not None:
             self._about(about_save(save))
         elif (world := self._world(key)) is not None:
             self._about(about_world(world, demo=key == "demo"))
@@ -232,7 +246,9 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
         self.load()
 
     def _begin(self, key: str) -> None:
-        if (save := self._save(key)) is not None:
+        if key == _SETTINGS:
+            self.action_models()
+        elif (save := self._save(key)) is not None:
             self._open(save.path)
         elif (world := self._world(key)) is not None:
             self._open(world.path)
@@ -255,12 +271,15 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
             self._play(path)
 
     @work(group="open")
-    async def _play(self, path: Path) -> None:
+    async def _play(self, path: Path, stand_in: bool = False) -> None:
+        self._host.stand_in = stand_in
         try:
             if path.suffix in (".yaml", ".yml") or await asyncio.to_thread(path.is_dir):
                 await self._host.open_new(path)
             else:
                 await self._host.open_save(path)
+        except SettingsError as error:
+            self._ask_for_stand_in(path, error)
         except WorldFileError as error:
             self._about([Content(plain(line)) for line in (str(error).splitlines()[0], "", *map(str, error.problems))])
             self.problem(f"{path.name}: {count(len(error.problems), 'mistake')} in the world's files, listed on the right.")
@@ -270,6 +289,25 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
             self.status.update(Content(""))
             self.post_message(self.Opened())
         self._opening = False
+
+    def _ask_for_stand_in(self, path: Path, error: SettingsError) -> None:
+        """Settings cannot be used: a game may go on with what is built in, but not without a word."""
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._opening = True
+                self._play(path, stand_in=True)
+
+        from engine.settings import broken
+        from tui.dialogs.confirm import ConfirmDialog
+
+        found = broken(error)
+        self.problem(f"{found.short} M shows it.")
+        question = (
+            f"{plain(found.short)}\n\nUntil that is put right the storyteller speaks for everybody, in this game too: it needs no key and "
+            "costs nothing. M shows what is wrong, also while you play."
+        )
+        self.app.push_screen(ConfirmDialog("Play with the storyteller?", question, "play"), answered)
 
     def problem(self, text: str) -> None:
         """Say what is wrong, where it stays to be read."""
@@ -282,6 +320,13 @@ def _models_screen() -> "type[ModelsScreen]":
     return ModelsScreen
 
 
+def _settings_at_fault() -> "Broken | None":
+    from engine.settings import broken, load_or_stand_in
+
+    error = load_or_stand_in()[1]
+    return None if error is None else broken(error)
+
+
 def _warm_up() -> None:
     """Import what a game needs, so that the first one opens at once. What is there then stays: it is no more looked at for garbage,
     which would take up to a tenth of a second in the middle of a key press."""
@@ -292,44 +337,3 @@ def _warm_up() -> None:
     import tui.screens.play  # noqa: F401
 
     gc.freeze()
-
-
-def about_world(world: "WorldInfo", *, demo: bool) -> list[Content]:
-    """What a world is about and what happens next."""
-    lines = [Content.styled(plain(world.name), ".name"), Content("")]
-    lines += [Content(line) for line in prose(world.description)]
-    lines += [Content("")]
-    if demo:
-        lines += [
-            _keyed("enter", "or", "d", "starts a new game. You watch; the characters act by themselves."), Content(""),
-            _keyed("n", "plays a round. Look at the mind on the right: when it is full, what mattered is kept and the rest forgotten."),
-            Content(""), _keyed("t", "takes somebody over: you write what they do, and the story tells only what they see."),
-            Content(""), _keyed("3", "and", "enter", "open the mind of anybody, also while you play."),
-        ]
-    else:
-        lines.append(_keyed("enter", "starts a new game."))
-    return lines
-
-
-def _keyed(*words: str) -> Content:
-    """A sentence of parts, in which those that are keys look like keys."""
-    return Content(" ").join(Content.styled(part, ".key" if part in _KEYS else "") for part in words)
-
-
-def about_save(save: SaveInfo) -> list[Content]:
-    """How far a game has come."""
-    note = save.note
-    if not note.world:
-        return [Content(save.path.name), Content(""), Content("A save without a note beside it. enter goes on with it.")]
-    played = f"You play {plain(note.played_name)}." if note.played_name else "You are watching."
-    lines = [Content.styled(plain(note.world), ".name"), Content(f"Round {note.round} · {plain(note.now)}"), Content(played)]
-    if note.waiting:
-        waits = f"{CANDIDATE} {count(note.waiting, 'proposal waits', 'proposals wait')} for your word (v, once it is open)."
-        lines.append(Content.styled(waits, ".candidate"))
-    lines.append(Content(""))
-    for line in note.lines:
-        lines.append(Content.styled(plain(line), ".place"))
-    lines += [Content(""), _keyed("enter", "goes on."), _keyed("x", "deletes it."), Content("")]
-    lines.append(Content.styled(plain(save.path.name), ".quiet"))
-    return lines
-
