@@ -80,7 +80,7 @@ class Game:
     async def _begun(cls, store: Store, setup: Setup | None, listener: Listener | None) -> "Game":
         game = cls(await assemble(store, setup or Setup(), listener))
         try:
-            if not store.db.read_only:
+            if not store.db.read_only and not (setup and setup.resting):
                 await game._begin_embedding()
                 await game._parts.beside.begin()
         except BaseException:

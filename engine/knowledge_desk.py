@@ -21,6 +21,7 @@ from engine.knowledge_views import (
     knows,
     past_line,
     scope_change,
+    speaks_of,
     told,
 )
 from engine.llm.protocol import Embedder
@@ -296,8 +297,7 @@ class KnowledgeDesk:
         found, waiting = await self._store.db.read(lambda conn: (find(conn), self._store.promotions.waiting(conn)))
         items = {item.knowledge_id: item for item in waiting}
         lines = await asyncio.to_thread(lambda: [knowledge_line(world, row, viewer, items.get(row.id)) for row in found])
-        low = " ".join(text.split()).casefold()
-        return [line for line in lines if low in f"{line.text} {line.rationale} {line.row.topic_key}".casefold()] if low else lines
+        return [line for line in lines if speaks_of(line, text)]
 
     async def _arrived(self, change: Callable[[sqlite3.Connection], Arrival]) -> Knowledge:
         """Write a change, tell of it, and embed what was reworded if the embedder answers; else that is done later."""

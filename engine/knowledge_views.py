@@ -127,6 +127,11 @@ def knowledge_line(world: World, row: Knowledge, viewer: EntityId | None, item: 
     )
 
 
+def speaks_of(line: KnowledgeLine, text: str) -> bool:
+    """Whether words stand in a piece as it is told; case does not matter, and no words stand in all."""
+    return " ".join(text.split()).casefold() in f"{line.text} {line.rationale} {line.row.topic_key}".casefold()
+
+
 def holder_words(world: World, holder: Holder, viewer: EntityId | None = None) -> str:
     """A holder in words."""
     scope, key = holder

@@ -13,6 +13,7 @@ from tui.cli_config import config
 from tui.cli_doctor import doctor
 from tui.cli_memory import audit, embed, recall
 from tui.cli_run import run
+from tui.cli_serve import serve
 from tui.paths import WorldOrSave, WorldPath, is_save, world_path
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ app.command()(run)
 app.command()(recall)
 app.command()(audit)
 app.command()(embed)
+app.command()(serve)
 app.add_typer(config, name="config")
 app.command()(doctor)
 

@@ -1,0 +1,73 @@
+"""What the service replies with, apart from what the engine's views are already."""
+
+from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine, WordingLine
+from engine.memory.knowledge.history import Question
+from engine.records.base import EntityId, Record
+from engine.records.sessions import CollapseReport, PromotionState, SessionCollapseSummary, SessionId, SessionStatus, Turn
+from engine.session_told import CollapseTold, SessionTold
+
+
+class TurnAdded(Record):
+    """A turn that is safe on disk."""
+
+    turn: Turn
+    report: CollapseReport
+    """Whether the session is to be collapsed now: at its policy's limit it takes no more turns, and its collapse has begun."""
+
+
+class CollapseState(Record):
+    """How far a session's collapse has come."""
+
+    session_id: SessionId
+    status: SessionStatus
+    """`collapsed` when it is done, `collapsing` while it is under way."""
+    promotion_state: PromotionState
+    summary: SessionCollapseSummary | None
+    """What is left of the session; None while it is under way."""
+    collapse: CollapseTold | None
+    """The newest attempt that has ended, which may have failed."""
+
+
+class Sessions(Record):
+    """A page of sessions, newest first."""
+
+    sessions: tuple[SessionTold, ...]
+    next: SessionId | None
+    """Ask with it as `before` for the next page; None on the last."""
+
+
+class Pieces(Record):
+    """A page of knowledge, in order of writing."""
+
+    knowledge: tuple[KnowledgeLine, ...]
+    next: int | None
+    """Ask with it as `after` for the next page; None on the last."""
+
+
+class PiecePast(Record):
+    """A piece of knowledge with its past."""
+
+    knowledge: KnowledgeLine | None
+    """As it is now; None when it is no more."""
+    known_by: tuple[EntityId, ...]
+    """Who knows it now."""
+    wordings: tuple[WordingLine, ...]
+    """Oldest first."""
+    audit: tuple[AuditLine, ...]
+    """Oldest first."""
+
+
+class Trail(Record):
+    """A page of the audit trail, newest first."""
+
+    audit: tuple[AuditLine, ...]
+    next: int | None
+    """Ask with it as `before` for the next page; None on the last."""
+
+
+class Answered(Record):
+    """What somebody believed."""
+
+    question: Question
+    """As it was understood."""
+    beliefs: tuple[BeliefLine, ...]

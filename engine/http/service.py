@@ -1,0 +1,37 @@
+"""What requests are about: one open game, and whether the service is about to end."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from engine.errors import CapReachedError
+from engine.game import Game
+from engine.http.faults import RefusedError
+from engine.records.base import EntityId
+from engine.records.sessions import SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One open game, served."""
+
+    game: Game
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the service is about to end: nobody waits any longer."""
+
+    def viewer(self, viewer: EntityId | None, name: str = "viewer") -> EntityId | None:
+        """The same, once it is known that there is such an entity. Raises `RefusedError`."""
+        if viewer is not None and viewer not in self.game.world.entities:
+            raise RefusedError("unknown_entity", "Nobody here has that id.", "Use the id of somebody in this world.", field=name)
+        return viewer
+
+    async def over(self, session: SessionId, seconds: float) -> CapReachedError | None:
+        """Wait until a collapse is over, for so long at the most. Returns the cap that keeps a model from being asked."""
+        waits = [asyncio.ensure_future(self.game.sessions.over(session)), asyncio.ensure_future(self.closing.wait())]
+        try:
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            over = waits[0]
+            found = over.result() if over.done() else None
+            return found if isinstance(found, CapReachedError) else None
+        finally:
+            for wait in waits:
+                wait.cancel()
