@@ -12,6 +12,7 @@ from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.refusals import no_reply, refuses
 from engine.llm.remote.asking import NEXT_WAY, Sent, call_of, sent_for
 from engine.llm.remote.bridge import LitellmBridge
+from engine.llm.remote.counting import Counted, counted
 from engine.llm.remote.faults import Origin, bad_output, refused
 from engine.llm.remote.keys import keys_for, missing_keys
 from engine.llm.remote.knowing import Known, known_of
@@ -32,6 +33,8 @@ _SILENCE, _SLOW = 60.0, 300.0
 """Seconds that a model may be silent: elsewhere, and on one's own machine, where a processor alone reads a long prompt for minutes."""
 _OVERALL: Final = 10
 """A reply may take so many times as long as the model may be silent."""
+_LETTERS, _SPARE = 16, 4096
+"""Characters of thoughts and reply for each token allowed, and on top of all, from which a server that does not stop is hung up on."""
 _ASKING: Final = 6.0
 """Seconds to find out about a model, the server's two among them."""
 _ASK_AGAIN: Final = 3
@@ -187,13 +190,15 @@ class RemoteModel:
         prose = request.response is None
         stream = prose or self._address is not None  # a server of one's own goes on with what nobody waits for unless it streams
         temperature = request.temperature if request.temperature is not None else self.endpoint.temperature
-        call = call_of(request, sent, self.name, self._room(request, sent), temperature, stream) | self._of_the_server()
+        room = self._room(request, sent)
+        call = call_of(request, sent, self.name, room, temperature, stream) | self._of_the_server()
         call["timeout"] = _OVERALL * silence + 1.0
 
         async def asked(litellm: Litellm) -> Reply:
             call.update(keys_for(litellm, self._origin, self.endpoint.key_env))
             if stream:
-                return await streamed(lambda: litellm.acompletion(**call), ear.say, prose, silence, self._origin)
+                limit = _LETTERS * room + _SPARE
+                return await streamed(lambda: litellm.acompletion(**call), ear.say, prose, silence, self._origin, limit)
             return await whole(lambda: litellm.acompletion(**call), prose)
 
         try:
@@ -210,7 +215,7 @@ class RemoteModel:
         try:
             return self._read(request, sent, reply)
         except ProviderError as error:
-            usage, _, _ = self._usage(sent, reply)
+            usage = self._counted(sent, reply).usage
             error.counted = None if usage.estimated else (usage.prompt_tokens, usage.reply_tokens)
             raise
 
@@ -227,23 +232,18 @@ class RemoteModel:
             raise bad_output(self._origin, fault)
         if request.response is None and refuses(text):
             raise refused(self._origin, text)
-        usage, cached, cost = self._usage(sent, reply)
+        usage, _, cached, cost = self._counted(sent, reply)
         if cost is None and self.price is not None:
             cost = self.price.of(usage.prompt_tokens, usage.reply_tokens, cached)
         return Completion(text=text, model=self.name, usage=usage, cut=cut, cost=cost, added=sent.added)
 
-    def _usage(self, sent: Sent, reply: Reply) -> tuple[Usage, int, float | None]:
-        """Tokens as counted, how many of the prompt's were kept from earlier, and what the provider says that it cost."""
-        told = reply.usage
-        prompt, said = (_whole(getattr(told, name, None)) for name in ("prompt_tokens", "completion_tokens"))
-        if not prompt:
-            counted = Usage(prompt_tokens=self.count_tokens(sent.read), reply_tokens=self.count_tokens(reply.text), estimated=True)
-            return counted, 0, None
-        self._measures.counted(sent.read, prompt)
-        cached = _whole(getattr(getattr(told, "prompt_tokens_details", None), "cached_tokens", None))
-        cost = getattr(told, "cost", None)
-        own_price = self.endpoint.input_price is None and self.endpoint.output_price is None and not self._near
-        return Usage(prompt_tokens=prompt, reply_tokens=said), cached, float(cost) if own_price and isinstance(cost, int | float) else None
+    def _counted(self, sent: Sent, reply: Reply) -> Counted:
+        """Tokens as counted, and what the provider says that they cost, unless the price is set."""
+        found = counted(reply.usage, sent.read, reply.all_said, self.count_tokens)
+        if found.prompt:
+            self._measures.counted(sent.read, found.prompt)
+        priced = self.endpoint.input_price is not None or self.endpoint.output_price is not None or self._near
+        return found._replace(cost=None) if priced else found
 
     def _room(self, request: ModelRequest, sent: Sent) -> int:
         """Tokens for thoughts and reply: as many as there is room for, but never fewer than the reply needs."""
@@ -304,6 +304,3 @@ class _Ear:
         if self._heard is not None:
             self._heard(piece)
 
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0

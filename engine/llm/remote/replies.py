@@ -36,6 +36,9 @@ class Reply:
         """Whether the model thought before."""
         self.usage: object = None
         """As the provider counted; None when nobody did."""
+        self.length = 0
+        """Characters of all that came, thoughts and all, and one for each part that brought none."""
+        self._thoughts: list[str] = []
         self._spoken = SpokenPart() if prose else None
         self._text: list[str] = []
         self._arguments: list[str] = []
@@ -47,19 +50,27 @@ class Reply:
             return self._spoken.text
         return "".join(self._text) or "".join(self._arguments)
 
+    @property
+    def all_said(self) -> str:
+        """Reply and thoughts, as far as they are told apart from it: what the provider counts."""
+        return "".join((*self._thoughts, *self._text)) or self.text
+
     def add(self, message: object) -> list[str | None]:
         """Take a message, or what a part adds to it. What can be heard of it: None where all before is void."""
-        self.thought = self.thought or bool(getattr(message, "reasoning_content", None))
-        self.refusal += getattr(message, "refusal", None) or ""
-        for call in getattr(message, "tool_calls", None) or ():
-            self._arguments.append(getattr(getattr(call, "function", None), "arguments", None) or "")
-        piece = getattr(message, "content", None)
-        if not isinstance(piece, str) or not piece:
+        thoughts, refusal, said = (_words(getattr(message, name, None)) for name in ("reasoning_content", "refusal", "content"))
+        calls = [getattr(call, "function", None) for call in getattr(message, "tool_calls", None) or ()]
+        called = [_words(getattr(call, "arguments", None)) for call in calls]
+        self.thought = self.thought or bool(thoughts)
+        self.refusal += refusal
+        self._thoughts.append(thoughts)
+        self._arguments += called
+        self.length += max(1, sum(map(len, (thoughts, refusal, said, *called))))
+        if not said:
             return []
+        self._text.append(said)
         if self._spoken is None:
-            self._text.append(piece)
-            return [piece]
-        return self._spoken.add(piece)
+            return [said]
+        return self._spoken.add(said)
 
     def end(self) -> list[str | None]:
         """What was held back until now."""
@@ -70,12 +81,15 @@ class Reply:
         return said
 
 
-async def streamed(open_: Callable[[], Awaitable[object]], say: Heard, prose: bool, silence: float, origin: Origin) -> Reply:
-    """The reply of a stream, said on as it comes. `silence` is how many seconds may pass without another part, or until the first.
+async def streamed(
+    open_: Callable[[], Awaitable[object]], say: Heard, prose: bool, silence: float, origin: Origin, limit: int
+) -> Reply:
+    """The reply of a stream, said on as it comes. `silence` is how many seconds may pass without another part, or until the first;
+    after `limit` characters the reply is cut.
 
     Hangs up whatever happens. Raises `ProviderError` for silence and for a stream that ends without saying why, and what litellm raises.
     """
-    reply, began = Reply(prose), False
+    reply, began, cut = Reply(prose), False, False
     clock = asyncio.get_running_loop().time
     try:
         async with asyncio.timeout(silence) as watch:
@@ -85,11 +99,17 @@ async def streamed(open_: Callable[[], Awaitable[object]], say: Heard, prose: bo
                     watch.reschedule(clock() + silence)
                     began = True
                     _take(part, reply, say)
+                    if reply.length > limit:
+                        cut = True
+                        break
             finally:
                 await stream.aclose()
     except TimeoutError as error:
         raise timed_out(origin, silence, began) from error
     _say(reply.end(), say)
+    if cut:
+        reply.finish, reply.usage = "length", None
+        return reply
     ends = [getattr(stream, name, _UNTOLD) for name in ("received_finish_reason", "intermittent_finish_reason")]
     if all(end is None for end in ends) and (reply.text or reply.thought):  # litellm makes up a `stop`
         raise broken_off(origin)
@@ -114,6 +134,10 @@ def _take(part: object, reply: Reply, say: Heard) -> None:
         reply.finish = getattr(choice, "finish_reason", None) or reply.finish
         _say(reply.add(getattr(choice, "delta", None)), say)
     reply.usage = getattr(part, "usage", None) or reply.usage
+
+
+def _words(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _say(pieces: list[str | None], say: Heard) -> None:

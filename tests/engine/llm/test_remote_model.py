@@ -226,6 +226,53 @@ async def test_a_reply_without_end_is_ended(server: FakeServer) -> None:
     await server.until(lambda: server.requests[0].hung_up)
 
 
+ENDLESS = " ".join(map(str, range(40_000)))
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [says(ENDLESS), says("", pieces=(" ",) * 40_000), says("So." * 9000, thoughts="hm " * 60_000, every=0.001)],
+    ids=["words", "spaces", "thoughts"],
+)
+async def test_a_server_that_does_not_stop_is_hung_up_on(server: FakeServer, behaviour: Behaviour) -> None:
+    server.behave(behaviour)
+    heard: list[str | None] = []
+    model, asked = remote(server, timeout=5.0, thinking=0), request(max_tokens=100)
+    if behaviour.text == ENDLESS:
+        completion = await model.complete(asked, heard.append)
+        assert completion.cut
+        assert completion.usage.estimated
+        assert 100 * 4 < len(completion.text) < 100 * 16 + 5000
+    else:  # nothing was said
+        with pytest.raises(ProviderError) as caught:
+            await model.complete(asked, heard.append)
+        assert caught.value.trouble == "bad_output"
+    assert sum(len(piece or "") for piece in heard) < 100 * 16 + 5000
+    await server.until(lambda: server.requests[0].hung_up)
+
+
+@pytest.mark.parametrize("usage", [(10**400, 3), (3, 10**400), (0, 40), (1, 1), (-5, -5)])
+async def test_numbers_that_cannot_be_are_estimated(server: FakeServer, usage: tuple[int, int]) -> None:
+    server.behave(says("He told of it at length. " * 40, usage=usage))
+    model = remote(server)
+    long = "It was a night of wind and rain. " * 60
+    completion = await model.complete(request(long))
+    assert completion.usage.estimated
+    assert 300 < completion.usage.prompt_tokens < 3000
+    assert 100 < completion.usage.reply_tokens < 1000
+
+
+async def test_few_tokens_for_few_words_are_believed(server: FakeServer) -> None:
+    server.behave(says("Yes.", usage=(3, 1)))
+    assert (await remote(server).complete(request())).usage == Usage(prompt_tokens=3, reply_tokens=1)
+
+
+async def test_thoughts_count_as_said(server: FakeServer) -> None:
+    """A model that thought long counts them: its number is no lie, nor is it one when it does not."""
+    server.behave(Behaviour(text="Yes.", thoughts="Should he? " * 100, usage=(300, 320)))
+    assert (await remote(server).complete(request())).usage == Usage(prompt_tokens=300, reply_tokens=320)
+
+
 LONG = "word " * 500
 
 
