@@ -45,7 +45,11 @@ QUERIES: dict[str, tuple[str, object, str]] = {
     "candidates": (knowledge.CANDIDATES, ["1247-03-01T12:00:00", 0.7], r"INDEX knowledge_short \(created<\?\)"),
     "what came of a session": (knowledge.OF_SESSION, ["bob", "ses-1"], r"INDEX knowledge_by_owner \(owner_id=\?\)"),
     "knowledge of a subject": (
-        *knowledge_queries.find(None, "mira", None, None, None, (), None, 5, 9), r"INDEX knowledge_by_subject \(subject_id=\? AND seq>\?\)",
+        *knowledge_queries.find(None, "mira", None, None, None, (), None, None, 5, 9, False),
+        r"INDEX knowledge_by_subject \(subject_id=\? AND seq>\?\)",
+    ),
+    "the newest of all": (
+        *knowledge_queries.find(None, None, None, None, None, (), None, None, 5, 9, True), r"INTEGER PRIMARY KEY \(rowid<\?\)",
     ),
     "what waits": (promotions.OF_KNOWLEDGE, ["kno-1"], r"INDEX sqlite_autoindex_review_queue_2 \(knowledge_id=\?\)"),
     "audit of a piece": (*knowledge_audit.query(knowledge="kno-1", before=9), r"INDEX audit_by_knowledge \(knowledge_id=\? AND seq<\?\)"),
