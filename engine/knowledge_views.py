@@ -148,8 +148,8 @@ def past_line(world: World, past: Past, viewer: EntityId | None, item: ReviewIte
 
 
 def audit_line(world: World, row: AuditRow, viewer: EntityId | None = None) -> AuditLine:
-    """A row of the audit trail, told to a viewer."""
-    before, after, why = (told(world, text, viewer) for text in (row.before, row.after, row.why))
+    """A row of the audit trail, told to a viewer. Values that were changed keep their lines."""
+    before, after, why = ("\n".join(told(world, one, viewer) for one in text.splitlines()) for text in (row.before, row.after, row.why))
     return AuditLine(row=row, before=before, after=after, why=why, owner=_name(world, row.owner_id, viewer) if row.owner_id else "")
 
 

@@ -1,0 +1,107 @@
+"""A screen that follows the engine while it is open: what happens is read anew, never faster than it can be read."""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on, work
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from engine.errors import OthermindsError
+from tui.host import GameHost
+from tui.screens.playbars import said
+from tui.text import plain
+from tui.view import Note
+
+if TYPE_CHECKING:
+    from engine.events import EngineEvent
+
+_GAP = 0.05
+"""Seconds between two readings while play goes on."""
+
+
+class Stirred(Message):
+    """Something has happened that may read otherwise now."""
+
+
+class FollowingScreen(Screen[None]):
+    """Listens to the open game from mount to unmount. A burst of events is read once."""
+
+    STIRRING: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of events after which it is read anew."""
+    NOTE: ClassVar[str] = ""
+    """Selector of the line in which things are said."""
+
+    def __init__(self, host: GameHost) -> None:
+        super().__init__()
+        self.host = host
+        self._stirred = self._again = self._reading = False
+        self._silence: Callable[[], None] | None = None
+
+    @abstractmethod
+    async def refresh_reading(self) -> None:
+        """Read anew and show it. Raises `OthermindsError`."""
+
+    def hear(self, event: "EngineEvent") -> None:
+        """Look at an event as it comes. Must be quick."""
+
+    def on_mount(self) -> None:
+        """Listen, and read for the first time."""
+        if self.host.game is not None:
+            self._silence = self.host.game.listen(self._hear)
+        self.start_reading()
+
+    def on_unmount(self) -> None:
+        """Listen no more."""
+        if self._silence is not None:
+            self._silence()
+            self._silence = None
+
+    def _hear(self, event: "EngineEvent") -> None:
+        self.hear(event)
+        if event.kind in self.STIRRING and not self._stirred:
+            self._stirred = True
+            self.post_message(Stirred())
+
+    @on(Stirred)
+    def _stir(self, event: Stirred) -> None:
+        event.stop()
+        self._stirred = False
+        self.start_reading()
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is anything to draw on: leaving takes the panes away before it ends what the screen still does."""
+        return self.is_attached and bool(self.query(self.NOTE))
+
+    def start_reading(self) -> None:
+        """Read anew, once more when a reading is under way."""
+        self._again = True
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    @work(group="reading")
+    async def _read(self) -> None:
+        """Read until nothing has changed since."""
+        try:
+            while self._again and self.alive:
+                self._again = False
+                await self.refresh_reading()
+                if self._again:
+                    await asyncio.sleep(_GAP)
+        except OthermindsError as error:
+            self.say(str(error), "bad")
+        finally:
+            self._reading = False
+
+    def say(self, text: str, kind: Literal["plain", "good", "bad"] = "plain") -> None:
+        """Say it in the last line but one; over the screen too when it is too long for that."""
+        if not self.alive:
+            return
+        if kind == "bad" and len(text) > self.size.width - 4:
+            self.notify(plain(text), severity="warning", markup=False)
+        self.query_one(self.NOTE, Static).update(said(Note(text, kind)), layout=False)
