@@ -161,17 +161,17 @@ class KnowledgeDesk:
         self._mind(entity)
         world = self._world()
         found = await self._store.db.read(
-            lambda conn: history.believed_at(conn, self._store, world, entity, round_number, about, query)
+            lambda conn: history.believed_at(conn, self._store, world, entity, round_number, about, query, viewer)
         )
         return [belief_line(world, belief, viewer) for belief in found]
 
-    def question(self, text: str) -> Question:
+    def question(self, text: str, viewer: EntityId | None = None) -> Question:
         """What a question in words asks: "What did Mira believe about Gareth at round 12?" The present round when it names none."""
-        return history.question(self._world(), text)
+        return history.question(self._world(), text, viewer)
 
     async def ask(self, text: str, viewer: EntityId | None = None) -> Sequence[BeliefLine]:
         """The answer to such a question."""
-        asked = self.question(text)
+        asked = self.question(text, viewer)
         return await self.believed_at(asked.entity, asked.round, asked.about, asked.query, viewer)
 
     async def who_knows(self, key: KnowledgeId) -> Sequence[EntityId]:

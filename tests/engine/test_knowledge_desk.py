@@ -354,6 +354,20 @@ async def test_a_question_that_cannot_be_answered_says_how_to_ask(game: Game, te
         await game.knowledge.ask(text)
 
 
+async def test_a_viewer_asks_by_the_names_it_has_for_others(game: Game) -> None:
+    called = game.name(SABETH, ORLA)
+    assert "Sabeth" not in called
+    assert game.knowledge.question(f"What did I know about {called}?", ORLA).about == SABETH
+    assert game.knowledge.question("What did Orla Venn believe?", ORLA).entity == ORLA
+    assert game.knowledge.question("What did you believe about Sabeth Wray?", ORLA).about is None  # Orla has not heard that name
+    with pytest.raises(KnowledgeError, match="Nobody with a mind"):
+        game.knowledge.question("What did Sabeth Wray believe?", ORLA)
+    await game.knowledge.add(ORLA, f"{S} owns a boat.")
+    assert await game.knowledge.ask("What did you believe about Sabeth?", ORLA) == []
+    [found] = await game.knowledge.ask(f"What did you believe about {called}?", ORLA)
+    assert "owns a boat" in found.line.text
+
+
 async def test_an_earlier_belief_is_of_the_factions_of_then(game: Game) -> None:
     await game.knowledge.add(ORLA, "The lamp is lit at nine.", scope="faction", scope_id="harbour")
     await game.step()
