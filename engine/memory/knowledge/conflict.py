@@ -41,6 +41,8 @@ CONTRADICTS: frozenset[Relation] = frozenset({"ends", "disputes"})
 _FEW = 2
 """Words that one statement may have beyond the other where the other's all stand in it."""
 _DENIALS = frozenset(stem(word) for word in ("never", "neither", "cannot", "longer", "anymore"))
+_NAMED = re.compile(r", (?:the )?(?!I\b)[A-Z][\w'\u2019-]*(?: [A-Z][\w'\u2019-]*)?(?=[.,!?]|$)")
+"""A name behind what it is the name of: `a boat, the Heron`."""
 _POSSESSED = re.compile(r"\{\{e:([A-Za-z0-9_.-]+)\}\}['\u2019]s\s")
 
 
@@ -214,7 +216,7 @@ def _phrase(text: str) -> tuple[str, ...]:
 
 def _several(text: str) -> bool:
     """Whether a text speaks of more than one thing: what ends one of them does not end all."""
-    return re.search(r"\band\b|,", bare(text)) is not None
+    return re.search(r"\band\b|,", _NAMED.sub("", bare(text))) is not None
 
 
 def _disputed(a: str, b: str) -> Relation | None:

@@ -47,3 +47,18 @@ def test_words_for_lists_and_capitals() -> None:
     assert capital('"the inn') == '"The inn'
     assert capital("") == ""
     assert capital("...") == "..."
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        ("{{e:me}} means to bring {{e:b}} the key.", "You mean to bring Bob the key."), ("{{e:me}} carries salt.", "You carry salt."),
+        ("{{e:me}} watches {{e:b}}.", "You watch Bob."), ("{{e:me}} goes. {{e:me}} lies.", "You go. You lie."),
+        ("{{e:me}} always owes {{e:b}} money.", "You always owe Bob money."), ("{{e:me}} passes.", "You pass."),
+        ("{{e:me}}'s boats rot.", "Your boats rot."), ("{{e:b}} told {{e:me}} things.", "Bob told you things."),
+        ("{{e:b}} means it.", "Bob means it."), ("{{e:me}} was at sea.", "You were at sea."),
+        ("{{e:me}} perhaps sang.", "You perhaps sang."),
+    ],
+)  # fmt: skip
+def test_what_one_does_now_reads_as_one_is_told_it(told: str, read: str) -> None:
+    assert render(told, {"me": "you", "b": "Bob"}) == read

@@ -13,6 +13,8 @@ SCENES = [
     (f"{G} has a boat.", f"{G} sold his boat.", "ends"),
     (f"{G} owns a red boat.", f"{G} sold the boat to {M}.", "ends"),
     (f"{G} owns a red boat.", f"{G} sold the blue boat.", "!ends"),
+    (f"{G} owns a boat, the Heron.", f"{G} sold the boat.", "ends"),
+    (f"{G} owns a boat, a mule.", f"{G} sold the mule.", "!ends"),
     (f"{G} owns a boat and a mule.", f"{G} sold the mule.", "!ends"),
     (f"{G} owns a fish stall.", f"{G} sold fish at the market.", "!ends"),
     (f"{G} has a way with horses.", f"{G} lost his way.", "!ends"),
