@@ -8,6 +8,8 @@ from engine.llm.tokens import estimate_tokens
 
 _MOST: Final = 10**9
 """Tokens beyond which a number is no count."""
+_DEAREST: Final = 10_000.0
+"""US dollars from which a number is no price of one call."""
 _SHARE: Final = 3
 """A count below this part of what is estimated is none: some proxies send 0 or 1 for what they did not count."""
 _TELLING: Final = 64
@@ -35,7 +37,7 @@ def counted(told: object, sent: str, said: str, count: Callable[[str], int]) -> 
         prompt_tokens=prompt or count(sent), reply_tokens=count(said) if reply is None else reply, estimated=not prompt or reply is None
     )
     cost = getattr(told, "cost", None)
-    if usage.estimated or isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost < _MOST:
+    if usage.estimated or isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost < _DEAREST:
         cost = None
     cached = _whole(getattr(getattr(told, "prompt_tokens_details", None), "cached_tokens", None))
     return Counted(usage, prompt or 0, min(cached or 0, prompt or 0), None if cost is None else float(cost))

@@ -4,6 +4,7 @@ but the service it is for."""
 import os
 from typing import Final
 
+from engine.errors import ProviderError
 from engine.llm.remote.faults import Origin, no_key
 from engine.llm.remote.library import Litellm
 from engine.llm.remote.providers import has_address, is_providers_own, provider_of
@@ -25,16 +26,28 @@ def keys_for(litellm: Litellm, origin: Origin, key_env: str | None = None) -> di
         key = os.environ.get(key_env, "").strip()
         if not key:
             raise no_key(origin, [key_env])
+        _check(origin, key_env, key)
         return {"api_key": key}
     provider = provider_of(origin.model)
     if origin.api_base and not is_providers_own(provider, origin.api_base):
         return {"api_key": NONE}
     names = missing_keys(litellm, origin.model)
     if not names:
+        for name in origin.key_names:
+            _check(origin, name, os.environ.get(name, "").strip())
         return {}
     if origin.api_base or has_address(provider):
         return {"api_key": NONE}
     raise no_key(origin, names)
+
+
+def _check(origin: Origin, name: str, key: str) -> None:
+    """Raise `ProviderError` for what no server can be sent: it was pasted badly."""
+    if not key.isascii() or not key.isprintable():
+        what = "a line break" if key.isascii() else "a letter that no key has"
+        raise ProviderError(
+            f"The key for {origin.model} in {name} holds {what}.", f"Set {name} to the key alone, or {origin.instead}.", trouble="no_key"
+        )
 
 
 def missing_keys(litellm: Litellm, model: str) -> list[str]:

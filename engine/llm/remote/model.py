@@ -21,6 +21,7 @@ from engine.llm.remote.measures import Measures, WindowFrom
 from engine.llm.remote.pricing import Price
 from engine.llm.remote.providers import address_of, is_near, is_providers_own, is_server, key_names, provider_of, usual_way
 from engine.llm.remote.replies import Reply, streamed, whole
+from engine.llm.remote.veil import keys_in
 from engine.records.models import Structured
 from engine.records.prompts import Message
 from engine.settings import EndpointSettings
@@ -196,10 +197,13 @@ class RemoteModel:
 
         async def asked(litellm: Litellm) -> Reply:
             call.update(keys_for(litellm, self._origin, self.endpoint.key_env))
+            reply = Reply(prose, keys_in(self._key_names or self._missing))
             if stream:
                 limit = _LETTERS * room + _SPARE
-                return await streamed(lambda: litellm.acompletion(**call), ear.say, prose, silence, self._origin, limit)
-            return await whole(lambda: litellm.acompletion(**call), prose)
+                await streamed(lambda: litellm.acompletion(**call), ear.say, reply, silence, self._origin, limit)
+            else:
+                await whole(lambda: litellm.acompletion(**call), reply)
+            return reply
 
         try:
             reply = await self._bridge.call(asked, self._origin, _OVERALL * silence if stream else silence)

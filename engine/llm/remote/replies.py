@@ -6,6 +6,7 @@ from typing import Final, Protocol, cast
 
 from engine.llm.protocol import Heard
 from engine.llm.remote.faults import Origin, broken_off, timed_out
+from engine.llm.remote.veil import Veil
 from engine.llm.thoughts import SpokenPart
 
 _UNTOLD: Final = object()
@@ -27,8 +28,9 @@ class Stream(Protocol):
 class Reply:
     """What came of one call."""
 
-    def __init__(self, prose: bool) -> None:
-        """Thoughts within the text are taken out of prose; structured replies keep them, for whoever looks for JSON in it."""
+    def __init__(self, prose: bool, keys: tuple[str, ...] = ()) -> None:
+        """Thoughts within the text are taken out of prose; structured replies keep them, for whoever looks for JSON in it. `keys` are
+        taken out of all of it."""
         self.finish = ""
         """Why it ended, in OpenAI's words: `stop`, `length`, `content_filter`."""
         self.refusal = ""
@@ -38,6 +40,8 @@ class Reply:
         """As the provider counted; None when nobody did."""
         self.length = 0
         """Characters of all that came, thoughts and all, and one for each part that brought none."""
+        self._veil = Veil(keys)
+        self._keys = keys
         self._thoughts: list[str] = []
         self._spoken = SpokenPart() if prose else None
         self._text: list[str] = []
@@ -48,7 +52,7 @@ class Reply:
         """The reply itself. The arguments of a tool call, where a structured one came so."""
         if self._spoken is not None:
             return self._spoken.text
-        return "".join(self._text) or "".join(self._arguments)
+        return "".join(self._text) or self._veiled("".join(self._arguments))
 
     @property
     def all_said(self) -> str:
@@ -65,31 +69,37 @@ class Reply:
         self._thoughts.append(thoughts)
         self._arguments += called
         self.length += max(1, sum(map(len, (thoughts, refusal, said, *called))))
-        if not said:
-            return []
-        self._text.append(said)
-        if self._spoken is None:
-            return [said]
-        return self._spoken.add(said)
+        return self._told(self._veil.add(said))
 
     def end(self) -> list[str | None]:
         """What was held back until now."""
-        if self._spoken is None:
-            return []
-        said = self._spoken.end()
-        self.thought = self.thought or self._spoken.thought
+        said = self._told(self._veil.end())
+        self.refusal = self._veiled(self.refusal)
+        if self._spoken is not None:
+            said += self._spoken.end()
+            self.thought = self.thought or self._spoken.thought
         return said
+
+    def _told(self, said: str) -> list[str | None]:
+        if not said:
+            return []
+        self._text.append(said)
+        return [said] if self._spoken is None else self._spoken.add(said)
+
+    def _veiled(self, text: str) -> str:
+        veil = Veil(self._keys)
+        return veil.add(text) + veil.end()
 
 
 async def streamed(
-    open_: Callable[[], Awaitable[object]], say: Heard, prose: bool, silence: float, origin: Origin, limit: int
-) -> Reply:
-    """The reply of a stream, said on as it comes. `silence` is how many seconds may pass without another part, or until the first;
-    after `limit` characters the reply is cut.
+    open_: Callable[[], Awaitable[object]], say: Heard, reply: Reply, silence: float, origin: Origin, limit: int
+) -> None:
+    """Read a stream into a reply and say it on as it comes. `silence` is how many seconds may pass without another part, or until the
+    first; after `limit` characters the reply is cut.
 
     Hangs up whatever happens. Raises `ProviderError` for silence and for a stream that ends without saying why, and what litellm raises.
     """
-    reply, began, cut = Reply(prose), False, False
+    began, cut = False, False
     clock = asyncio.get_running_loop().time
     try:
         async with asyncio.timeout(silence) as watch:
@@ -109,24 +119,22 @@ async def streamed(
     _say(reply.end(), say)
     if cut:
         reply.finish, reply.usage = "length", None
-        return reply
+        return
     ends = [getattr(stream, name, _UNTOLD) for name in ("received_finish_reason", "intermittent_finish_reason")]
     if all(end is None for end in ends) and (reply.text or reply.thought):  # litellm makes up a `stop`
         raise broken_off(origin)
     if not any(getattr(part, "usage", None) for part in getattr(stream, "chunks", ())):  # and counts where nobody did
         reply.usage = None
-    return reply
 
 
-async def whole(open_: Callable[[], Awaitable[object]], prose: bool) -> Reply:
-    """The reply of a call that is answered at once. Raises what litellm raises."""
-    reply, response = Reply(prose), await open_()
+async def whole(open_: Callable[[], Awaitable[object]], reply: Reply) -> None:
+    """Read the answer of a call that is answered at once into a reply. Raises what litellm raises."""
+    response = await open_()
     for choice in list(getattr(response, "choices", None) or ())[:1]:
         reply.finish = getattr(choice, "finish_reason", None) or ""
         reply.add(getattr(choice, "message", None))
     reply.end()
     reply.usage = getattr(response, "usage", None)
-    return reply
 
 
 def _take(part: object, reply: Reply, say: Heard) -> None:
