@@ -91,10 +91,10 @@ class Voices:
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
         """By script, by rule, in silence, or as the storyteller would."""
         self.requests.append(request)
-        if request.task == "actor":
-            text = "I wait and say nothing."
-        elif queue := self.script.get(request.task):
+        if queue := self.script.get(request.task):
             text = await _text(queue.pop(0), request)
+        elif request.task == "actor":
+            text = "I wait and say nothing."
         elif request.task in self.made_up:
             text = await _text(self.made_up[request.task], request)
         else:
