@@ -20,7 +20,7 @@ class Answer(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Endpoint(Generic[Q, B]):
     """A method on an address. `answer` gets the service, the key in the address (empty without one), query and body."""
 

@@ -57,7 +57,7 @@ async def trail(service: Service, key: str, query: AuditFilter, body: NoBody) ->
 async def asked(service: Service, key: str, query: Asked, body: NoBody) -> Answer:
     """What somebody believed, asked in words."""
     viewer, desk = service.viewer(query.viewer), service.game.knowledge
-    question = desk.question(query.q)
+    question = desk.question(query.q, viewer)
     found = await desk.believed_at(question.entity, question.round, question.about, question.query, viewer)
     return Answer(Answered(question=question, beliefs=tuple(found)))
 
