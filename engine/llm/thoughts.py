@@ -4,21 +4,37 @@ import re
 from typing import Final
 
 _TAG: Final = "think|thinking|thoughts?|reasoning|reflection|scratchpad"
-_BLOCK: Final = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THROUGH_LAST_END: Final = re.compile(rf"^.*</(?:{_TAG})>", re.DOTALL | re.IGNORECASE)
 _START: Final = re.compile(rf"<(?:{_TAG})>", re.IGNORECASE)
 _ANY: Final = re.compile(rf"<(/?)({_TAG})>", re.IGNORECASE)
 _UNFINISHED: Final = re.compile(r"</?[a-z]{0,10}$", re.IGNORECASE)
 """What may become a tag with the next piece."""
-_MAX_TAGS: Final = 500
 
 
 def without_thoughts(text: str) -> str:
     """The text without blocks of thoughts. A closing tag without its beginning closes all that stands before it: some templates open the
     thoughts within the prompt. A block that never ends stays."""
-    if text.count("<") <= _MAX_TAGS:  # each opening tag looks for its end through the rest of the text
-        text = _BLOCK.sub(" ", text)
-    return _THROUGH_LAST_END.sub(" ", text)
+    tags = [(found.start(), found.end(), bool(found[1]), found[2].lower()) for found in _ANY.finditer(text)]
+    ends: dict[str, int] = {}
+    closing: list[int] = [0] * len(tags)  # of an opening tag: the next tag that closes it, counted from 1
+    for number in range(len(tags), 0, -1):
+        _, _, closes, name = tags[number - 1]
+        if closes:
+            ends[name] = number
+        else:
+            closing[number - 1] = ends.get(name, 0)
+    kept: list[str] = []
+    position, number = 0, 0
+    while number < len(tags):
+        start, end, closes, _ = tags[number]
+        if closes:
+            kept, position = [], end
+            kept.append(" ")
+        elif closing[number]:
+            kept += [text[position:start], " "]
+            number = closing[number] - 1
+            position = tags[number][1]
+        number += 1
+    return "".join([*kept, text[position:]])
 
 
 def thoughts_begin(text: str, position: int = 0) -> int | None:

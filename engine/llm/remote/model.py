@@ -192,6 +192,7 @@ class RemoteModel:
         stream = prose or self._address is not None  # a server of one's own goes on with what nobody waits for unless it streams
         temperature = request.temperature if request.temperature is not None else self.endpoint.temperature
         room = self._room(request, sent)
+        limit = _LETTERS * room + _SPARE
         call = call_of(request, sent, self.name, room, temperature, stream) | self._of_the_server()
         call["timeout"] = _OVERALL * silence + 1.0
 
@@ -199,10 +200,9 @@ class RemoteModel:
             call.update(keys_for(litellm, self._origin, self.endpoint.key_env))
             reply = Reply(prose, keys_in(self._key_names or self._missing))
             if stream:
-                limit = _LETTERS * room + _SPARE
                 await streamed(lambda: litellm.acompletion(**call), ear.say, reply, silence, self._origin, limit)
             else:
-                await whole(lambda: litellm.acompletion(**call), reply)
+                await whole(lambda: litellm.acompletion(**call), reply, limit)
             return reply
 
         try:

@@ -80,6 +80,12 @@ class Reply:
             self.thought = self.thought or self._spoken.thought
         return said
 
+    def cut(self, limit: int) -> None:
+        """Keep the first `limit` characters of a reply that is far longer than it was allowed to be."""
+        if self.length > limit and self._spoken is None:
+            self._text, self._arguments = ["".join(self._text)[:limit]], ["".join(self._arguments)[:limit]]
+            self.finish = "length"
+
     def _told(self, said: str) -> list[str | None]:
         if not said:
             return []
@@ -127,13 +133,14 @@ async def streamed(
         reply.usage = None
 
 
-async def whole(open_: Callable[[], Awaitable[object]], reply: Reply) -> None:
-    """Read the answer of a call that is answered at once into a reply. Raises what litellm raises."""
+async def whole(open_: Callable[[], Awaitable[object]], reply: Reply, limit: int) -> None:
+    """Read the answer of a call that is answered at once into a reply, cut after `limit` characters. Raises what litellm raises."""
     response = await open_()
     for choice in list(getattr(response, "choices", None) or ())[:1]:
         reply.finish = getattr(choice, "finish_reason", None) or ""
         reply.add(getattr(choice, "message", None))
     reply.end()
+    reply.cut(limit)
     reply.usage = getattr(response, "usage", None)
 
 

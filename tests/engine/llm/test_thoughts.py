@@ -1,5 +1,7 @@
 """Thoughts are no part of a reply, however the text was cut into pieces on its way."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,16 @@ def test_what_is_left_of_a_reply(text: str, left: str) -> None:
         assert heard == left
         assert part.text == left
         assert part.thought == ("think" in text.lower() and not text.endswith("<thin"))
+
+
+TAG = "think|thinking|thoughts?|reasoning|reflection|scratchpad"
+
+
+@given(text=PARTS)
+def test_blocks_go_and_all_before_an_end_without_a_beginning(text: str) -> None:
+    """The same in two patterns, which take long where there are many tags."""
+    closed = re.sub(rf"<({TAG})>.*?</\1>", " ", text, flags=re.DOTALL | re.IGNORECASE)
+    assert without_thoughts(text) == re.sub(rf"^.*</(?:{TAG})>", " ", closed, flags=re.DOTALL | re.IGNORECASE)
 
 
 @given(text=PARTS, data=st.data())
