@@ -86,7 +86,7 @@ def _lines(found: "Sequence[Finding]", state: "State") -> Iterator[str]:
     """The findings for people, aligned, with a sign and by word what is not well."""
     on_terminal = sys.stdout.isatty()
     coloured = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    width = min(_WIDEST, shutil.get_terminal_size().columns) if on_terminal else 0
+    width = min(_WIDEST, shutil.get_terminal_size().columns) if on_terminal else _WIDEST
     names = max(len(one.name) for one in found if len(one.name) <= _LONGEST)
     indent = " " * (names + 6)
     area = None

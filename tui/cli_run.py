@@ -13,6 +13,21 @@ from engine.errors import OthermindsError
 from tui.paths import WorldOrSave, is_save, world_path
 
 
+def _tokens(text: str) -> int:
+    from engine.settings.amounts import tokens
+
+    if not (found := tokens(text)):
+        raise typer.BadParameter("a whole number of tokens above 0, please: 200000, 200k or 1.5M.")
+    return found
+
+
+def _dollars(text: str) -> float:
+    from engine.settings.amounts import dollars
+
+    found = dollars(text)
+    return float(text) if found is None else found
+
+
 def run(
     start: WorldOrSave,
     rounds: Annotated[
@@ -27,8 +42,12 @@ def run(
     record: Annotated[Path | None, typer.Option(help="Record all model calls on this tape: a new file, or with a save its tape.")] = None,
     replay: Annotated[Path | None, typer.Option(help="Take all replies from this tape, and ask no model.")] = None,
     model: Annotated[str | None, typer.Option(help="Who answers all tasks in this run, named as in settings.")] = None,
-    cap_tokens: Annotated[int | None, typer.Option(min=1, help="Stop before the call that could pass so many tokens.")] = None,
-    cap_money: Annotated[float | None, typer.Option(help="Stop before the call that could pass so many US dollars.")] = None,
+    cap_tokens: Annotated[
+        int | None, typer.Option(parser=_tokens, metavar="TOKENS", help="Stop before the call that could pass so many: 200000, 200k.")
+    ] = None,
+    cap_money: Annotated[
+        float | None, typer.Option(parser=_dollars, metavar="DOLLARS", help="Stop before the call that could pass so many US dollars.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON summary on standard output instead of the story.")] = False,
 ) -> None:
     """Run a world from its beginning, or go on with a save in place, without a screen. Tells the story as it goes on.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from engine.doctor.embedder import embedder
-from engine.doctor.findings import Area, Finding
+from engine.doctor.findings import Area, Finding, worst
 from engine.doctor.machine import database, program
 from engine.doctor.models import models
 from engine.doctor.servers import servers
@@ -16,8 +16,14 @@ from engine.llm.local_servers import find_servers
 
 _LIMIT: Final = 20.0
 """Seconds that a model is given to answer, and an embedder."""
-_LOOK: Final = 1.0
-"""Seconds that servers on this machine are given to say what they are. A busy one takes its time."""
+
+
+_STANDS_IN: Final = Finding(
+    area="models", name="storyteller", state="warn",
+    text="speaks for everybody while the settings cannot be used: no other model was looked at",
+    advice="Put the settings right, and look again.",
+)
+_FINDS_INSTEAD: Final = Finding(area="embedder", name="hash768", state="warn", text="finds memories while the settings cannot be used")
 
 
 async def examine(seen: Terminal, *, offline: bool = False, tell: Callable[[frozenset[Area]], None] = lambda areas: None) -> list[Finding]:
@@ -27,16 +33,24 @@ async def examine(seen: Terminal, *, offline: bool = False, tell: Callable[[froz
     amiss: that is what it is for.
     """
     said, loaded = settings()
-    looking = asyncio.create_task(find_servers(limit=_LOOK))
+    broken = worst(said) == "bad"
+    looking = asyncio.create_task(find_servers())
 
     async def found_servers() -> list[Finding]:
         return await servers(await looking, loaded)
 
+    async def found_models() -> list[Finding]:
+        if broken:
+            return [_STANDS_IN]
+        return await models(loaded, looking, offline=offline, limit=_LIMIT)
+
     async def found_embedder() -> list[Finding]:
+        if broken:
+            return [_FINDS_INSTEAD]
         return [await embedder(loaded.models.embed, offline=offline, limit=_LIMIT)]
 
     work: Mapping[Area, asyncio.Task[list[Finding]]] = {
-        "models": asyncio.create_task(models(loaded, looking, offline=offline, limit=_LIMIT)),
+        "models": asyncio.create_task(found_models()),
         "servers": asyncio.create_task(found_servers()), "embedder": asyncio.create_task(found_embedder()),
         "terminal": asyncio.create_task(terminal(seen)),
     }

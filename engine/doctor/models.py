@@ -15,7 +15,7 @@ from engine.llm.meter import Meter
 from engine.llm.offers import offered_instead
 from engine.llm.opening import TASKS, Models, open_models
 from engine.llm.remote.bridge import shared_bridge
-from engine.llm.trying import try_model
+from engine.llm.trying import patience, try_model
 from engine.llm.usage_log import UsageLog
 from engine.records.models import EndpointView, LocalServer, TestReport
 from engine.records.prompts import Task
@@ -32,7 +32,8 @@ _KEYS: Final[Mapping[str, str]] = {
 async def models(settings: Settings, servers: Awaitable[Sequence[LocalServer]], *, offline: bool, limit: float) -> list[Finding]:
     """One finding for each endpoint in use, in the order of tasks; what else could be used when one of them cannot be.
 
-    Each is given `limit` seconds to answer. Calls are counted for the day, as those of play are, and held against its caps.
+    Each is given `limit` seconds to answer, one on this machine up to a minute. Calls are counted for the day, as those of play are, and
+    held against its caps.
     """
     meter, log = Meter(), UsageLog(data_folder())
     opened = open_models(settings, meter, Caps(settings.caps, meter, log), lambda note: None, usage_log=log)
@@ -74,7 +75,8 @@ async def _endpoint(
         return _finding(called, failing, f"{does}; the server {view.api_base} cannot be reached", advice)
     name, resolved = view.name, settings.resolved(view.name)
     report = await try_model(
-        opened.endpoint(name), name, opened.remote(name), offered=lambda: offered_instead(resolved, shared_bridge()), limit=limit,
+        opened.endpoint(name), name, opened.remote(name), offered=lambda: offered_instead(resolved, shared_bridge()),
+        limit=patience(view, limit),
     )
     return _reported(called, does, report, failing)
 

@@ -17,6 +17,8 @@ from engine.settings.keys import dotted, quoted
 _SHOWN: Final = 5
 """Models of a server that are named."""
 _WORDS: Final[Mapping[str, str]] = {"ollama": "Ollama", "lm_studio": "LM Studio", "vllm": "vLLM", "openai-compatible": "a server"}
+_MODEL: Final = "NAME"
+"""Stands for the name of a model that only a person knows."""
 
 
 async def servers(found: Sequence[LocalServer], settings: Settings) -> list[Finding]:
@@ -37,6 +39,8 @@ async def _server(server: LocalServer, settings: Settings) -> Finding:
     offers = f": {', '.join(names[:_SHOWN])}{more}" if names else "" if server.note else ", without a model"
     text = f"at {server.api_base}{offers}" + (f". {server.note.rstrip('.')}" if server.note else "")
     used = [name for name, endpoint in settings.endpoint.items() if _is_at(server, endpoint)]
+    if server.kind == "busy":
+        return _busy(server, used)
     if used:
         return _finding(server, f"{text}. Set up as {', '.join(used)}")
     if not server.models:
@@ -44,6 +48,17 @@ async def _server(server: LocalServer, settings: Settings) -> Finding:
     model = server.models[0]
     name, endpoint = endpoint_for(server, model, await facts_of(server, model))
     return _finding(server, text, command(name, endpoint))
+
+
+def _busy(server: LocalServer, used: Sequence[str]) -> Finding:
+    """Somebody who says nothing. What it is cannot be known, so that its model has to be named by a person."""
+    text = f"something answers at {server.api_base} but is busy: it takes connections and says nothing"
+    if used:
+        return Finding(area="servers", name="busy", state="warn", text=f"{text}. Set up as {', '.join(used)}", advice="Try again.")
+    advice = "Try again when it has come to rest, or set it up with the name of its model:"
+    model = f"ollama_chat/{_MODEL}" if server.api_base.endswith(":11434") else f"openai/{_MODEL}"
+    endpoint = EndpointSettings(model=model, api_base=server.api_base)
+    return Finding(area="servers", name="busy", state="warn", text=text, advice=advice, command=command("home", endpoint))
 
 
 def command(name: str, endpoint: EndpointSettings) -> str:

@@ -26,10 +26,13 @@ def settings() -> tuple[list[Finding], Settings]:
 
 
 def _faults(error: SettingsError) -> list[Finding]:
-    advice = f"{error.advice} The file is {settings_path()}." if error.advice else f"The file is {settings_path()}."
     if not error.faults:
         return [Finding(area="settings", name="file", state="bad", text=str(error.args[0]), advice=error.advice)]
+    where = f"The file is {settings_path()}; Models (M in `otherminds`) shows the lines." if any(error.lines) else ""
     return [
-        Finding(area="settings", name=f"fault {number}" if len(error.faults) > 1 else "fault", state="bad", text=fault, advice=advice)
+        Finding(
+            area="settings", name=f"fault {number}" if len(error.faults) > 1 else "fault", state="bad", text=fault,
+            advice=" ".join(filter(None, (error.advice, where))) if number == len(error.faults) else "",
+        )
         for number, fault in enumerate(error.faults, start=1)
     ]

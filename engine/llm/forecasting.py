@@ -87,7 +87,8 @@ class Forecasting:
         """What a round may take in which so many beats and handoffs are due, going by what they took lately.
 
         `beat` and `handoff` are what one of each is guessed to take, where none was seen yet, and `guess` says in words from what.
-        `outside` is whether providers and servers answer in what is guessed. `caps` are looked at for the one that would be passed.
+        `outside` is whether providers and servers answer in what is guessed: then nobody knows how long it takes. `caps` are looked at for
+        the one that would be passed.
         """
         seen_beat, seen_handoff = self._beats.usual(each_reply=True), self._handoffs.usual(each_reply=False)
         parts = [
@@ -101,9 +102,10 @@ class Forecasting:
         cost = expected("cost") if expected("unpriced") == 0 else None
         tokens_outside = sum(times * usual.outside.tokens / usual.of for usual, times in parts)
         due = [usual.rounds for usual, times in parts if times]
+        timed = all(due) or not outside  # what was never called may take any time; what is built in takes none
         return Forecast(
             calls=expected("calls"), prompt_tokens=expected("prompt_tokens"), reply_tokens=expected("reply_tokens"), cost=cost,
-            seconds=expected("seconds"), basis=_basis(due, guess),
+            seconds=expected("seconds") if timed else None, basis=_basis(due, guess),
             stops=_stopped_by(caps, expected("tokens"), tokens_outside, cost),
         )
 

@@ -8,13 +8,18 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from engine.llm.local_kinds import is_elsewhere, told_by, window
-from engine.llm.loopback import Address, Answer, UnansweredError, ask, loopback, table
+from engine.llm.loopback import Address, Answer, UnansweredError, ask, loopback, table, takes_connections
 from engine.llm.model_names import SMALL, billions, plain_name
 from engine.records.models import LocalServer
 from engine.settings import EndpointSettings
 
 PORTS: Final = (11434, 8080, 1234, 8000)
 """Where servers listen when nobody says otherwise: Ollama, llama.cpp, LM Studio, vLLM."""
+PATIENCE: Final = 2.0
+"""Seconds that a server is given to say what it is. One that is at work, or is loading a model, takes its time."""
+_CONNECT: Final = 0.4
+"""Seconds to take a connection on one's own machine."""
+_SILENT: Final = "It takes connections and says nothing: it may be at work or loading a model. Look again when it has come to rest."
 _USUAL: Final = {"ollama": 11434, "llama.cpp": 8080, "lm_studio": 1234, "vllm": 8000}
 _VARIABLES: Final = {
     "OLLAMA_HOST": 11434, "OLLAMA_API_BASE": 11434, "LM_STUDIO_API_BASE": 1234, "HOSTED_VLLM_API_BASE": 8000, "LLAMAFILE_API_BASE": 8080,
@@ -37,19 +42,21 @@ class ModelFacts(NamedTuple):
 
 
 async def find_servers(
-    ports: Iterable[int] | None = None, *, limit: float = 0.4, environ: Mapping[str, str] = os.environ
+    ports: Iterable[int] | None = None, *, limit: float = PATIENCE, environ: Mapping[str, str] = os.environ
 ) -> tuple[LocalServer, ...]:
     """The model servers on this machine, in the order they are looked for: at `ports`, or at the usual ones and where the environment
-    says that one is. All are asked side by side and given `limit` seconds. Whoever else listens there is left out."""
+    says that one is. All are asked side by side and given `limit` seconds once they take a connection. One that takes it and says
+    nothing is told as `busy`: it may be at work. Whoever else listens there is left out."""
     places = _places(environ) if ports is None else [Address("127.0.0.1", port) for port in ports]
     found = await asyncio.gather(*(_at(place, limit) for place in places))
     return tuple(server for server in found if server is not None)
 
 
-async def server_at(api_base: str, limit: float = 0.4) -> LocalServer | None:
+async def server_at(api_base: str, limit: float = PATIENCE) -> LocalServer | None:
     """The model server at an address. None when the address is not on this machine, or no such server answers there in time."""
     place = loopback(api_base)
-    return await _at(place, limit) if place else None
+    server = await _at(place, limit) if place else None
+    return None if server is not None and server.kind == "busy" else server
 
 
 async def facts_of(server: LocalServer, model: str, limit: float = 2.0, *, key: str | None = None) -> ModelFacts:
@@ -92,10 +99,15 @@ def _places(environ: Mapping[str, str]) -> list[Address]:
 
 
 async def _at(place: Address, limit: float) -> LocalServer | None:
+    if not await takes_connections(place, min(_CONNECT, limit)):
+        return None
     try:
         async with asyncio.timeout(limit):
-            return await told_by(place, limit)
-    except (TimeoutError, UnansweredError):
+            return await told_by(place, 2 * limit)  # so that it is known for sure who came to the end of patience
+    except TimeoutError:
+        base = place.base if place.port == _USUAL["ollama"] else f"{place.base}/v1"
+        return LocalServer(kind="busy", api_base=base, models=(), note=_SILENT)
+    except UnansweredError:
         return None
 
 

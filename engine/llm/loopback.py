@@ -84,6 +84,19 @@ def loopback(text: str, port: int = 80) -> Address | None:
         return None
 
 
+async def takes_connections(address: Address, limit: float) -> bool:
+    """Whether anybody listens there, who takes a connection within `limit` seconds."""
+    try:
+        async with asyncio.timeout(limit):
+            _, writer = await asyncio.open_connection(address.host, address.port)
+    except (OSError, TimeoutError):
+        return False
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
 async def ask(address: Address, path: str, limit: float, send: object = None, *, key: str | None = None) -> Answer:
     """What the service answers to GET, or to POST when there is something to `send` as JSON.
 

@@ -8,11 +8,13 @@ from typing import Final, Protocol
 from pydantic import Field
 
 from engine.errors import BadOutputError, CapReachedError, ModelError, ProviderError, Trouble
+from engine.llm.loopback import loopback
 from engine.llm.model_names import plain_name
 from engine.llm.protocol import Completion, LanguageModel, ModelRequest
+from engine.llm.remote.providers import address_of, provider_of
 from engine.llm.structured import read_reply
 from engine.records.base import Record
-from engine.records.models import Structured, TestReport
+from engine.records.models import EndpointView, Structured, TestReport
 from engine.records.prompts import Message
 from engine.settings.names import near
 
@@ -20,7 +22,9 @@ Offered = Callable[[], Awaitable[Sequence[str]]]
 """Gives the names of models that could be asked in place of an unknown one, as litellm has them."""
 
 LIMIT: Final = 30.0
-"""Seconds that all calls of a test may take together. Models on a machine of one's own may have to be loaded first."""
+"""Seconds that all calls of a test may take together."""
+_NEAR: Final = 60.0
+"""Seconds for a model on this machine, which may have to be loaded first, or be at work."""
 _FEW: Final = 40
 """Tokens of a reply."""
 _NEXT: Final[Mapping[Structured, Structured]] = {"grammar": "object", "schema": "object", "object": "prompt"}
@@ -56,6 +60,14 @@ class Sign(Record):
 
     word: str = Field(max_length=20)
     count: int = Field(ge=0, le=9)
+
+
+def patience(view: EndpointView, otherwise: float = LIMIT) -> float:
+    """Seconds that a test of an endpoint may take: of one on this machine a minute, or as long as it may be silent where that is less."""
+    address = address_of(provider_of(view.model), view.api_base)
+    if address is None or loopback(address) is None:
+        return otherwise
+    return min(_NEAR, _NEAR if view.timeout is None else view.timeout)
 
 
 async def try_model(

@@ -1,31 +1,20 @@
-"""What is spent in a day, by all runs on this machine: a file a day to which every call adds a line."""
+"""What is spent in a day, by all runs on this machine, and by one save in all its sittings: files to which every call adds a line."""
 
-import json
-import os
+import hashlib
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Final
 
+from engine.llm.call_file import CallFile
 from engine.records.models import Call, Spent
-
-_NOTHING: Final = Spent()
-_AT_ONCE: Final = 1 << 20
-"""Bytes read at a time."""
-_LONGEST: Final = 1 << 16
-"""Bytes of a line; our own are a few hundred."""
-_MOST: Final = 1_000_000_000
-"""Of tokens, dollars or seconds of one call: what is more is no number of ours."""
-_APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 class UsageLog:
     """The day's calls to providers and servers, of this process and of others: `usage/2026-11-30.jsonl` in the data folder.
 
-    A line holds time, task, model, tokens, cost and seconds: no texts, no names of anybody, no keys. Lines are only ever added, each
-    in one write, so that processes may add side by side and one that is killed loses nothing that was told it. Days go by the local
-    calendar; a call belongs to the day it ends in. May be used by several threads.
+    Days go by the local calendar; a call belongs to the day it ends in. May be used by several threads.
     """
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = datetime.now) -> None:
@@ -43,9 +32,8 @@ class UsageLog:
         with self._lock:
             now = self._today()
             try:
-                self._write(_line(call, now))
+                self._file.add(call, now)
             except OSError as error:
-                self._unwritten += Spent.of(call)
                 if self._complained:
                     return ""
                 self._complained = True
@@ -57,8 +45,7 @@ class UsageLog:
         """What the day has taken so far, in all processes. Reads only what was added since it was last asked."""
         with self._lock:
             self._today()
-            self._read_on()
-            return self._read + self._unwritten
+            return self._file.sum()
 
     def _today(self) -> datetime:
         now = self._now()
@@ -67,80 +54,32 @@ class UsageLog:
         return now
 
     def _begin(self, day: date) -> None:
-        self._day, self._path = day, self._folder / f"{day.isoformat()}.jsonl"
-        self._read = self._unwritten = _NOTHING
-        self._offset, self._file = 0, (0, 0)
-
-    def _write(self, line: bytes) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._path, _APPEND, 0o644)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size and os.lseek(descriptor, -1, os.SEEK_END) >= 0 and os.read(descriptor, 1) != b"\n":
-                line = b"\n" + line  # what somebody could not write whole is not to take this line with it
-            written = os.write(descriptor, line)
-            if written < len(line):
-                raise OSError(f"the disk took {written} of {len(line)} bytes")
-        finally:
-            os.close(descriptor)
-
-    def _read_on(self) -> None:
-        try:
-            with self._path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                if (status.st_dev, status.st_ino) != self._file or status.st_size < self._offset:  # another file than before
-                    self._read, self._offset, self._file = _NOTHING, 0, (status.st_dev, status.st_ino)
-                while self._offset < status.st_size:
-                    file.seek(self._offset)
-                    block = file.read(_AT_ONCE)
-                    end = block.rfind(b"\n") + 1 or (len(block) if len(block) > _LONGEST else 0)
-                    if not end:
-                        break  # somebody is writing it
-                    self._read += _sum(block[:end].split(b"\n"))
-                    self._offset += end
-        except FileNotFoundError:
-            self._read, self._offset, self._file = _NOTHING, 0, (0, 0)
-        except OSError:
-            return  # as far as it was read
+        self._day, self._file = day, CallFile(self._folder / f"{day.isoformat()}.jsonl")
 
 
-def _line(call: Call, now: datetime) -> bytes:
-    said = {
-        "time": now.isoformat(timespec="seconds"), "task": call.task, "model": call.model, "prompt_tokens": call.prompt_tokens,
-        "reply_tokens": call.reply_tokens, "estimated": call.estimated, "cost": call.cost, "seconds": round(call.seconds, 3),
-        "failed": bool(call.failed),
-    }
-    return json.dumps(said).encode() + b"\n"
+class SaveLog:
+    """Calls to providers and servers for one save, in all its sittings on this machine: a file in `usage/saves` of the data folder, by
+    where the save is. May be used by several threads. The save itself says nothing of it: equal runs are equal saves, whatever they cost.
+    """
 
+    def __init__(self, folder: Path, save: Path, now: Callable[[], datetime] = datetime.now) -> None:
+        """`folder` is the data folder. `now` gives local time."""
+        place = save.resolve()
+        name = hashlib.sha256(str(place).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        self._path, self._now = folder / "usage" / "saves" / f"{name}.jsonl", now
+        self._file, self._lock = CallFile(self._path), threading.Lock()
 
-def _sum(lines: list[bytes]) -> Spent:
-    """What the lines say together. What is torn or no line of ours says nothing."""
-    calls = failed = prompt = reply = estimated = unpriced = 0
-    cost = seconds = 0.0
-    for line in lines:
-        said = _said(line)
-        if said is None:
-            continue
-        calls, failed, estimated = calls + 1, failed + bool(said.get("failed")), estimated + bool(said.get("estimated"))
-        prompt, reply = prompt + int(said["prompt_tokens"]), reply + int(said["reply_tokens"])
-        cost, unpriced = cost + (said["cost"] or 0.0), unpriced + (said["cost"] is None)
-        seconds += said["seconds"]
-    return Spent(
-        calls=calls, failed=failed, prompt_tokens=prompt, reply_tokens=reply, estimated=estimated, cost=cost, unpriced=unpriced,
-        seconds=seconds,
-    )
+    def begin(self) -> None:
+        """A new save begins at this place: what one before it took is forgotten. Where that cannot be done it counts on."""
+        with self._lock, suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
+    def add(self, call: Call) -> None:
+        """Add a call that has just ended. One that cannot be written counts in this process all the same."""
+        with self._lock, suppress(OSError):  # the day's log, which lies beside it, complains
+            self._file.add(call, self._now())
 
-def _said(line: bytes) -> dict[str, Any] | None:
-    """A line whose numbers are numbers; None for any other."""
-    try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, dict) or not {"prompt_tokens", "reply_tokens", "cost", "seconds"} <= said.keys():
-        return None
-    tokens = (said["prompt_tokens"], said["reply_tokens"])
-    numbers = (said["seconds"], *(() if said["cost"] is None else (said["cost"],)))
-    if not all(type(number) is int and 0 <= number <= _MOST for number in tokens):
-        return None
-    return said if all(type(number) in (int, float) and 0 <= number <= _MOST for number in numbers) else None
+    def sum(self) -> Spent:
+        """What the save has taken so far."""
+        with self._lock:
+            return self._file.sum()

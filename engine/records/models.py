@@ -134,7 +134,8 @@ class Forecast(Record):
     reply_tokens: float
     cost: float | None
     """US dollars; None when a price is unknown."""
-    seconds: float
+    seconds: float | None
+    """None while nobody knows how fast the models are."""
     basis: str
     """What it was reckoned from, for people: `as the last 5 rounds`, `no round was played yet: 3 prompts of now`."""
     stops: CapName | None = None
@@ -180,7 +181,8 @@ class RouteView(Record):
 class LocalServer(Record):
     """A model server found on this machine."""
 
-    kind: Literal["ollama", "llama.cpp", "lm_studio", "vllm", "openai-compatible"]
+    kind: Literal["ollama", "llama.cpp", "lm_studio", "vllm", "openai-compatible", "busy"]
+    """`busy`: it takes connections and says nothing, so that nobody knows what it is."""
     api_base: str
     models: tuple[str, ...]
     """litellm's names of the models it offers, ready to be used with `api_base`. Empty when it does not tell them without a key."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from engine.records.prompts import Task
+from engine.settings.amounts import dollars, tokens
 from engine.settings.keys import Key
 from engine.settings.names import near
 from engine.settings.records import STORYTELLER
@@ -55,7 +56,8 @@ def over(tables: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, 
             models[task] = {**_table(models.get(task)), "model": first, "fallbacks": others}
     for variable, cap in CAPS.items():
         if variable in said:
-            caps[cap] = _number(said[variable])
+            short = dollars(said[variable]) if cap.endswith("money") else tokens(said[variable])
+            caps[cap] = _number(said[variable]) if short is None else short
     if API_BASE in said and MODEL in said:
         name = _names(said[MODEL])[0]
         endpoint[name] = {**_table(endpoint.get(name)), "api_base": said[API_BASE]}

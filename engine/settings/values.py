@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, Literal, get_origin
 
 from engine.errors import SettingsError
+from engine.settings.amounts import dollars, tokens
 from engine.settings.faults import Fault, no_setting, told
 from engine.settings.keys import Key, annotation_at, dotted, settings_of
 from engine.settings.names import shown
@@ -32,7 +33,9 @@ def value_from(place: Key, text: str) -> object:
     if kind is str or kind is Path or get_origin(kind) is Literal:
         return _toml(text, "\"'") or text.strip()
     if isinstance(kind, type) and kind in _SIMPLE:
-        read, what = _SIMPLE[kind]
+        if place[0] == "caps" and (amount := tokens(text) if kind is int else dollars(text)) is not None:
+            return amount
+        read, what = _CAPS[kind] if place[0] == "caps" else _SIMPLE[kind]
         try:
             return read(text.strip())
         except (KeyError, ValueError) as error:
@@ -97,3 +100,7 @@ _SIMPLE: Final[Mapping[type, tuple[Callable[[str], object], str]]] = {
     int: (_whole, "a whole number, as `200000`"),
     float: (float, "a number, as `0.8`"),
 }
+_CAPS: Final[Mapping[type, tuple[Callable[[str], object], str]]] = {
+    int: (_whole, "a whole number, as `200000`, `200k` or `1.5M`"), float: (float, "a sum in US dollars, as `2` or `0.50`"),
+}
+"""Of caps, which may also be written shorter."""

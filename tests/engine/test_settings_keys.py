@@ -94,7 +94,13 @@ def test_the_settings_of_a_table() -> None:
     ("caps.run_tokens", "200000", 200_000),
     ("caps.run_tokens", "200_000", 200_000),
     ("caps.run_tokens", "1,200,000", 1_200_000),
+    ("caps.run_tokens", "2k", 2_000),
+    ("caps.day_tokens", " 1.5M ", 1_500_000),
     ("caps.run_money", "2.5", 2.5),
+    ("caps.run_money", "$2", 2.0),
+    ("caps.day_money", "US$ 1,200.50", 1_200.5),
+    ("caps.day_money", "2 USD", 2.0),
+    ("caps.day_money", "1e-3", 0.001),
 ])
 def test_values_are_read_by_what_the_setting_is(key: str, text: str, value: object) -> None:
     found = value_from(parsed_key(key), text)
@@ -106,16 +112,20 @@ def test_values_are_read_by_what_the_setting_is(key: str, text: str, value: obje
     ("models.actr", "x", "`models.actr` is not a setting (did you mean `actor`?)"),
     ("models.actor.x", "x", "known are model, fallbacks, temperature, timeout"),
     ("caps.run_tokens.x", "x", "there is nothing below it"),
-    ("caps.run_tokens", "lots", "must be a whole number, as `200000`, not `lots`"),
+    ("caps.run_tokens", "lots", "must be a whole number, as `200000`, `200k` or `1.5M`, not `lots`"),
     ("caps.run_tokens", "1,2", "must be a whole number"),
-    ("caps.run_tokens", "1.5", "must be a whole number"),
+    ("caps.run_tokens", "1.5", "must be a whole number, as `200000`, `200k` or `1.5M`, not `1.5`"),
+    ("caps.run_tokens", "1.0015k", "must be a whole number"),
+    ("caps.run_tokens", "$2", "must be a whole number"),
+    ("caps.run_tokens", "2kk", "must be a whole number"),
+    ("caps.run_money", "a few", "must be a sum in US dollars, as `2` or `0.50`"),
     ("models.actor.temperature", "hot", "must be a number, as `0.8`, not `hot`"),
     ("models.hints", "perhaps", "must be true or false, not `perhaps`"),
     ("endpoint.home", "small", "`endpoint.home` is a table, not a value. Set what is in it, one by one: `endpoint.home.model`"),
     ("endpoint", "x", "Set what is in it, one by one: `endpoint.home.model`"),
     ("caps", "5", "It may hold run_tokens, run_money, day_tokens, day_money."),
     ("endpoint.home.api_key", "hunter2", "keys belong in the environment"),
-    ("caps.run_tokens", "sk-proj-abcdefghij0123456789", "must be a whole number, as `200000`, not `…`"),
+    ("caps.run_tokens", "sk-proj-abcdefghij0123456789", "must be a whole number, as `200000`, `200k` or `1.5M`, not `…`"),
     ("caps.run_tokens", "\x1b[2J" + "9" * 9999, "must be a whole number"),
 ])
 def test_what_is_no_such_value_is_told(key: str, text: str, said: str) -> None:

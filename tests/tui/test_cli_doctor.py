@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import socket
 import subprocess
 import sys
 import time
@@ -154,11 +155,35 @@ def test_settings_that_are_broken_do_not_end_the_doctor(place: Place) -> None:
     code, found = place.found()
     assert (code, found["settings: fault"]["state"]) == (1, "bad")
     assert "`models.defalt` is not a setting" in found["settings: fault"]["text"]
-    assert found["models: storyteller"]["state"] == "ok"
+    assert found["settings: fault"]["text"].startswith("settings.toml:2: ")
+    assert found["models: storyteller"]["state"] == "warn"
+    assert "while the settings cannot be used" in found["models: storyteller"]["text"]
     done = place.doctor()
     assert "✗ fault" in done.stdout
     assert "bad: " in done.stdout
-    assert done.stdout.endswith("\n1 bad.\n")
+    assert "✓ storyteller" not in done.stdout
+    assert done.stdout.endswith("\n1 bad, 2 warnings.\n")
+
+
+def test_many_and_long_faults_stand_on_lines_that_fit_with_their_advice_once(place: Place) -> None:
+    odd = "".join(f"an_endless_name_of_something_{number} = 'x'\n" for number in range(3))
+    place.settings.write_text(f"[models]\n{odd}", encoding="utf-8")
+    done = place.doctor("--offline")
+    assert done.returncode == 1
+    found = done.stdout.split("settings\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[1] + line.split()[2] for line in found if line.startswith("  ✗")] == ["fault1", "fault2", "fault3"]
+    assert all(len(line) <= 120 for line in found if "/" not in line)
+    assert "\n".join(found).count("→") == 1
+
+
+def test_a_server_that_says_nothing_is_told_as_busy(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        code, found = place.found("--offline", LLAMA_ARG_PORT=str(port))
+    busy = found["servers: busy"]
+    assert (code, busy["state"]) == (0, "warn")
+    assert busy["text"].startswith(f"something answers at http://127.0.0.1:{port}/v1 but is busy")
+    assert busy["command"].startswith("otherminds config set endpoint.home ")
 
 
 def test_an_output_that_takes_no_signs(place: Place) -> None:

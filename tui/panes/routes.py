@@ -35,7 +35,10 @@ SET_BY = {"environment": "environment", "settings": "settings", "world": "the wo
 """Who chose a model."""
 WINDOWS = {"settings": "as set", "server": "from the server", "package": "from the price list", "guess": "a guess", "built in": "built in"}
 """Where a window is known from."""
-KINDS = {"ollama": "Ollama", "llama.cpp": "llama.cpp", "lm_studio": "LM Studio", "vllm": "vLLM", "openai-compatible": "A model server"}
+KINDS = {
+    "ollama": "Ollama", "llama.cpp": "llama.cpp", "lm_studio": "LM Studio", "vllm": "vLLM", "openai-compatible": "A model server",
+    "busy": "Something that is busy",
+}
 LABEL = 11
 """Cells of the first column."""
 

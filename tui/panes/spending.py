@@ -124,7 +124,7 @@ def _foretold(forecast: Forecast) -> list[tuple[str, str]]:
     tokens = f"{forecast.prompt_tokens + forecast.reply_tokens:,.0f} tokens"
     asks = "price unknown" if forecast.cost is None else money(forecast.cost) if forecast.cost else "free"
     calls = f"about {count(max(round(forecast.calls), 0), 'call')}"
-    takes = [duration(forecast.seconds)] if forecast.seconds else []  # nobody knows before the first call
+    takes = ["time not known yet"] if forecast.seconds is None else [duration(forecast.seconds)] if forecast.seconds else []
     lines = [(" · ".join([calls, tokens, asks, *takes]), ".deed"), (plain(forecast.basis), ".quiet")]
     if forecast.stops is not None:
         lines.append((f"{REFUSED} It would stop at the cap on {CAPS[forecast.stops]}: enter on it raises it.", ".bad"))

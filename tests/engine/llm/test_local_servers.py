@@ -261,14 +261,38 @@ STRANGERS = {
 async def test_strangers_neither_hang_nor_crash_nor_flood(name: str) -> None:
     async with stranger(**STRANGERS[name]) as port:  # type: ignore[arg-type]
         began = time.monotonic()
-        assert await find_servers([port], limit=0.5) == ()
+        found = await find_servers([port], limit=0.5)
+        assert [server.kind for server in found] == (["busy"] if "stall" in name or name == "silent" else [])
         assert time.monotonic() - began < 5
 
 
 async def test_a_stranger_does_not_keep_a_server_from_being_found() -> None:
     async with stranger(stalls=True) as odd, FakeServer(kind="llama.cpp", window=4096) as server:
-        found = await find_servers([odd, server.port], limit=2.0)
-    assert [each.api_base for each in found] == [server.base]
+        found = await find_servers([odd, server.port], limit=1.0)
+    assert [each.api_base for each in found if each.kind != "busy"] == [server.base]
+
+
+async def test_who_takes_connections_and_says_nothing_is_busy_and_no_server_to_ask() -> None:
+    async with stranger(stalls=True) as port:
+        [found] = await find_servers([port], limit=0.2)
+        assert (found.kind, found.api_base, found.models) == ("busy", f"http://127.0.0.1:{port}/v1", ())
+        assert "may be at work" in found.note
+        assert await server_at(found.api_base, 0.2) is None
+
+
+async def test_a_server_that_takes_its_time_is_waited_for_and_found() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if await reader.read(1):  # the first connection only asks whether anybody is there
+            await asyncio.sleep(0.6)  # longer than a connection may take
+            text = b'{"default_generation_settings": {"n_ctx": 1024}, "model_path": "m.gguf"}'
+            writer.write(answered(text, f"Content-Length: {len(text)}"))
+            await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with listening:
+        [found] = await find_servers([listening.sockets[0].getsockname()[1]])
+    assert (found.kind, found.models) == ("llama.cpp", ("openai/m",))
 
 
 async def test_a_chunked_answer_is_read_and_so_is_one_without_length() -> None:

@@ -13,8 +13,8 @@ from engine.llm.protocol import Completion, Heard, ModelRequest, Usage
 from engine.llm.remote.bridge import LitellmBridge
 from engine.llm.remote.model import RemoteModel
 from engine.llm.storyteller import Storyteller
-from engine.llm.trying import try_model
-from engine.records.models import Structured, TestReport
+from engine.llm.trying import patience, try_model
+from engine.records.models import EndpointView, Structured, TestReport
 from engine.settings import EndpointSettings
 from tests.fake_behaviour import BAD_SCHEMA, DOWN, EMPTY, HTML, RATE_LIMITED, REFUSES_IN_WORDS, UNKNOWN_MODEL, WRONG_KEY, Behaviour, says
 from tests.fake_server import FakeServer
@@ -270,3 +270,13 @@ async def test_a_model_that_its_provider_never_had_is_told_with_some_that_it_has
         return offered
 
     assert "openai/gpt-5-mini" in (await try_model(model, "mine", model, offered=names)).text
+
+
+@pytest.mark.parametrize(("model", "api_base", "timeout", "seconds"), [
+    ("openai/gpt-5-mini", None, 60.0, 20.0), ("openai/x", "https://models.example/v1", 300.0, 20.0),
+    ("openai/x", "http://127.0.0.1:8080/v1", 300.0, 60.0), ("openai/x", "http://localhost:8080/v1", 12.0, 12.0),
+    ("ollama_chat/llama3.2", None, None, 60.0), ("storyteller", None, None, 20.0),
+])
+def test_a_model_on_this_machine_is_given_time_to_load(model: str, api_base: str | None, timeout: float | None, seconds: float) -> None:
+    view = EndpointView(name="x", model=model, api_base=api_base, context_window=4096, window_from="guess", timeout=timeout)
+    assert patience(view, 20.0) == seconds
