@@ -75,6 +75,7 @@ for a person before others come to know it. Above the keys stands who will know 
 """
     BINDINGS = [
         Binding("ctrl+s", "keep", "Keep", tooltip="Keep it as it stands here", priority=True),
+        Binding("enter", "keep", "Keep", show=False),
         Binding("tab", "app.focus_next", "Next field", tooltip="To the next field; shift+tab goes back"),
         Binding("escape", "leave", "Leave it", tooltip="Change nothing"),
         Binding("f1", "app.show_help", "Help"),
@@ -108,7 +109,7 @@ for a person before others come to know it. Above the keys stands who will know 
             with Horizontal(classes="field tight"):
                 yield Label("Sure, percent", markup=False)
                 yield self._line(f"{draft.sure * 100:g}", "known-sure")
-                yield Label("  importance, 1 to 10", markup=False)
+                yield Label("  importance, 1 to 10", classes="second", markup=False)
                 yield self._line(str(draft.importance), "known-importance")
             with Horizontal(classes="field tight"):
                 yield Tick("pinned", draft.pinned, id="known-pinned")

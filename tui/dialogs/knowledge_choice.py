@@ -23,7 +23,7 @@ class OneOf(Static, can_focus=True):
 
     DEFAULT_CSS = "OneOf { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
     BINDINGS = [
-        Binding("right,space,enter", "turn(1)", "Next", key_display="←→", tooltip="The next of the choices; left goes back"),
+        Binding("right,space", "turn(1)", "Next", key_display="←→", tooltip="The next of the choices; left goes back"),
         Binding("left", "turn(-1)", "Before", show=False),
     ]
 

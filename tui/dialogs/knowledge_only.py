@@ -40,7 +40,7 @@ class OnlyDialog(ModalScreen[dict[str, str] | None]):
     COMPONENT_CLASSES = STYLES
     CSS_PATH = ["dialogs.tcss", "knowledge.tcss"]
     BINDINGS = [
-        Binding("ctrl+s", "show_it", "Show", tooltip="Show what is chosen here", priority=True),
+        Binding("enter,ctrl+s", "show_it", "Show", tooltip="Show what is chosen here"),
         Binding("tab,down", "app.focus_next", "Next field", key_display="tab", tooltip="To the next field; shift+tab goes back"),
         Binding("up", "app.focus_previous", "Field before", show=False),
         Binding("ctrl+x", "clear", "All again", tooltip="Leave nothing out"),

@@ -131,8 +131,7 @@ def _origin(known: Known) -> list[Row]:
         said = Content.assemble((f"{plain(turn.speaker)}: ", ".quiet"), (plain(turn.text), ".quote"), (f"  round {turn.round}", ".quiet"))
         rows.append(Row(said, lead=Content.styled("   ↳ ", ".quiet")))
     if source.lost:
-        are = "is" if source.lost == 1 else "are"
-        rows.append(quiet(f"The words of {count(source.lost, 'turn')} {are} gone: a collapse keeps what they came to."))
+        rows.append(quiet(f"The words of {count(source.lost, 'turn')} are gone: a collapse keeps what they came to."))
     if source.summary:
         rows.append(Row(Content.assemble(("It was about: ", ".quiet"), (plain(source.summary), ".thought")), lead=Content(" ")))
     return rows
@@ -204,7 +203,7 @@ def _deed(one: "AuditLine") -> Row:
 
 
 def _why(why: str) -> str:
-    return f": {plain(why)}" if why and why != "by hand" else ""
+    return f": {plain(why)}" if why and why not in ("by hand", "written by hand") else ""
 
 
 def _changed(one: "AuditLine") -> str:

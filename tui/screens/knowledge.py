@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import cast
 
-from textual import on, work
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widgets import Input, Static
 
 from engine.knowledge_views import AuditLine, BeliefLine, ReviewLine
@@ -18,7 +19,8 @@ from tui.keybar import KeyBar
 from tui.panes.known import ORDER, SHELVES, KnownList, Shelf
 from tui.panes.known_ask import AskBox
 from tui.panes.known_detail import words_of
-from tui.panes.known_reading import Only, State, Whose
+from tui.panes.known_reading import Only, State
+from tui.panes.known_whose import WhoseList, key_of_whose, picks_of, whose_of
 from tui.panes.paragraphs import gap, head, keys, quiet, text
 from tui.panes.rows import STYLES, Row, RowList
 from tui.screens.knowledge_deciding import DecidingScreen
@@ -75,9 +77,6 @@ class KnowledgeScreen(DecidingScreen):
         Binding("n", "narrow", "Owner only", tooltip="Leave it to its owner alone", id="knowledge-narrow"),
         Binding("b", "restore", "Bring back", tooltip="Bring back what ended, sank or is gone; or a wording", id="knowledge-restore"),
         Binding("d,delete", "delete", "Delete", tooltip="Take it away; it can be brought back", id="knowledge-delete"),
-        Binding("r", "reverse", "Unpromote", tooltip="Take its promotion back", id="knowledge-reverse"),
-        Binding("P", "promote", "Promote", tooltip="Promote now what is sure and old enough", id="knowledge-promote"),
-        Binding("F", "factions", "Factions", tooltip="Say who is in which faction, with what that teaches", id="knowledge-factions"),
         Binding("Q", "question", "Ask", tooltip="Ask what somebody believed at some round", id="knowledge-ask"),
         Binding("N", "narrator", "True names", tooltip="Read with true names, or with those that whom you play has", id="knowledge-names"),
         *(
@@ -90,14 +89,20 @@ class KnowledgeScreen(DecidingScreen):
         Binding("escape", "to_answer", "To the list", tooltip="Back to the list", id="knowledge-to-list"),
         Binding("escape", "show_all", "Show all", tooltip="Show again what was searched or left out", id="knowledge-show-all"),
         Binding("escape,q", "back", "Back", key_display="esc", tooltip="Back to play", id="knowledge-back"),
+        Binding("r", "reverse", "Unpromote", tooltip="Take its promotion back", id="knowledge-reverse"),
+        Binding("P", "promote", "Promote", tooltip="Promote now what is sure and old enough", id="knowledge-promote"),
+        Binding("F", "factions", "Factions", tooltip="Say who is in which faction, with what that teaches", id="knowledge-factions"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
+
+    whose = getters.query_one("#whose", WhoseList)
 
     def compose(self) -> ComposeResult:
         """Shelves, the question, what is under the cursor, the search."""
         yield Static(id="known-head", markup=False)
         with Horizontal(id="known-body"):
+            yield WhoseList(id="whose", classes="pane")
             with Vertical(id="known-left"):
                 yield AskBox(lambda: list(self.names().values()), lambda: self.game.world.round)
                 yield KnownList(id="shelf", classes="pane")
@@ -112,6 +117,7 @@ class KnowledgeScreen(DecidingScreen):
         """Read, and follow what changes."""
         self.query_one("#filter-line").display = False
         self.box.display = False
+        self.whose.border_title = Content("Whose")
         self.detail.can_focus = True
         self.entries.help_text = _HELPS[self.shelf]
         self.listen()
@@ -148,7 +154,7 @@ class KnowledgeScreen(DecidingScreen):
             case "in_full":
                 return item is not None and self.entries.has_focus
             case "to_answer":
-                return self.detail.has_focus or self.box.has_focus_within
+                return self.detail.has_focus or self.box.has_focus_within or self.whose.has_focus
             case "show_all":
                 return known and (self.asked.only != Only() or bool(self.line.value) or self.line.has_focus)
         return True
@@ -159,9 +165,11 @@ class KnowledgeScreen(DecidingScreen):
 
     def _can_return(self, item: object) -> bool:
         line = self.ground()
-        if isinstance(item, AuditLine) or self._lost(item) or self.wording() is not None:
+        if isinstance(item, AuditLine) or self.wording() is not None:
             return True
-        return isinstance(item, BeliefLine) or (line is not None and (not line.row.holds or line.row.tier != "hot"))
+        if isinstance(item, BeliefLine):
+            return bool(item.now)
+        return line is not None and (not line.row.holds or line.row.tier != "hot")
 
     # shelves
 
@@ -225,16 +233,31 @@ class KnowledgeScreen(DecidingScreen):
     @work(group="by-hand")
     async def action_whose(self) -> None:
         """Ask whose knowledge to show."""
-        world, desk = self.game.world, self.game.knowledge
-        picks = [Pick("all", "all that is known", "whoever holds it"), Pick("world", "everybody", "what the world knows")]
-        picks += [Pick(f"faction {one}", f"the faction {one}") for one in desk.factions()]
-        picks += [Pick(f"entity {one.id}", self.called(one.id), ", ".join(one.factions)) for one in world.agents()]
-        whose = self.asked.whose
-        answer = await self.app.push_screen_wait(PickDialog("Whose knowledge?", picks, f"{whose.scope} {whose.key}".strip()))
+        if self.whose.display:
+            self.action_shelf("known")
+            self.whose.focus()
+            return
+        answer = await self.app.push_screen_wait(PickDialog("Whose knowledge?", self.picks(), key_of_whose(self.asked.whose)))
         if answer is not None:
-            scope, _, key = answer.partition(" ")
-            kinds = {"all": Whose(), "world": Whose("world"), "faction": Whose("faction", key), "entity": Whose("entity", key)}
-            self.look_for(replace(self.asked, whose=kinds[scope]))
+            self.look_for(replace(self.asked, whose=whose_of(answer)))
+
+    def picks(self) -> list[Pick]:
+        """All whose knowledge can be looked at."""
+        return picks_of(self.game.world, self.game.knowledge.factions(), self.called)
+
+    def entitle(self) -> None:
+        """Say whose knowledge it is, also beside the shelves."""
+        super().entitle()
+        self.whose.show_picks(self.picks(), self.asked.whose)
+
+    @on(RowList.Moved, "#whose")
+    def _whose_moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        if self.whose.has_focus:
+            if self.shelf != "known":
+                self.action_shelf("known")
+                self.whose.focus()
+            self.look_for(replace(self.asked, whose=whose_of(event.key)))
 
     @work(group="by-hand")
     async def action_only(self) -> None:

@@ -107,8 +107,8 @@ class DecidingScreen(HandsScreen):
             whose = {"entity": "its owner's alone", "faction": "its owner's factions'", "world": "everybody's"}[policy.scope]
             sure_and_old = f"{policy.confidence:.0%} sure and {_ago(policy.age_hours)} old"
             if not fit:
-                all_of = f"of {count(len(short), 'short-term piece')} none is {sure_and_old}" if short else "nothing is short-term"
-                self.say(f"Nothing to promote: {all_of}.")
+                why = f"no short-term piece is {sure_and_old}" if short else "nothing is short-term"
+                self.say(f"Nothing to promote: {why}.")
                 return
             comes_to = (
                 f"It looks at {count(len(fit), 'piece')}: short-term, at least {sure_and_old}. "

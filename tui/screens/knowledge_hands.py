@@ -6,7 +6,7 @@ from typing import TypeVar
 from textual import work
 
 from engine.errors import CommandError, OthermindsError
-from engine.knowledge_views import AuditLine, KnowledgeLine
+from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine
 from engine.memory.knowledge.by_hand import KnowledgeEdit
 from engine.memory.knowledge.scopes import holder_of, is_wider
 from engine.records.base import EntityId
@@ -181,7 +181,7 @@ class HandsScreen(ShelvesScreen):
         except OthermindsError as error:
             self.say(str(error), "bad")
             return
-        told = f"Nobody will know it any more: not {who}." if who else "Nobody believes it now."
+        told = f"{capital(who)} will know it no longer." if who else "Nobody believes it now."
         if await self.sure("Delete this?", line.text, f"{told} It can be brought back: o shows what is no more.", "delete it"):
             await self.did(self.game.knowledge.delete(line.row.id), "Deleted. o shows what is no more, and b brings it back.")
 
@@ -192,6 +192,8 @@ class HandsScreen(ShelvesScreen):
             return
         key, line = key_of(item), line_of(item)
         version = self.wording()
+        if version is None and isinstance(item, BeliefLine) and item.now:
+            version = item.line.row.version
         if line is not None and version is None and line.row.holds and line.row.tier == "hot":
             self.say("It is believed and near at hand. To bring back an earlier wording, go to it with tab and press b there.")
             return

@@ -160,7 +160,7 @@ class ShelvesScreen(Screen[None]):
             self.question, self.answer = None, ()
             self.problem = str(error)
             if isinstance(error, KnowledgeError) and error.kind == "unknown_entity":
-                self.problem += f" {nearest(asked_who(text), [self.called(one.id) for one in self.game.world.agents()])}"
+                self.problem = f"{error.args[0]} {nearest(asked_who(text), [self.called(one.id) for one in self.game.world.agents()])}"
         else:
             self.box.fill(self.called(asked.entity), self.called(asked.about) if asked.about else asked.query, asked.round)
             self.problem = problem_words(self)
