@@ -4,9 +4,9 @@ from typing import Final
 
 from engine.http.bodies import Asked, AuditFilter, KnowledgeFilter, NoBody, Told
 from engine.http.endpoint import Answer, Endpoint
-from engine.http.replies import Answered, PiecePast, Pieces, Trail
 from engine.http.service import Service
 from engine.knowledge_views import KnowledgeLine, speaks_of
+from engine.replies import Answered, PiecePast, Pieces, Trail
 
 _ALL: Final = "/v1/memory/knowledge"
 _HOLDING: Final = {"true": True, "false": False, "all": None}

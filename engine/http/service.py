@@ -24,6 +24,11 @@ class Service:
             raise RefusedError("unknown_entity", "Nobody here has that id.", "Use the id of somebody in this world.", field=name)
         return viewer
 
+    async def ready(self) -> None:
+        """Before a model is asked: let settings hold that were changed meanwhile, caps among them, and know how much the models read."""
+        await self.game.models.refresh()
+        await self.game.models.ready()
+
     async def over(self, session: SessionId, seconds: float) -> CapReachedError | None:
         """Wait until a collapse is over, for so long at the most. Returns the cap that keeps a model from being asked."""
         waits = [asyncio.ensure_future(self.game.sessions.over(session)), asyncio.ensure_future(self.closing.wait())]

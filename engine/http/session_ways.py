@@ -6,9 +6,9 @@ from engine.errors import SessionError
 from engine.http.bodies import NoBody, NoteGiven, PinGiven, SessionBegun, SessionFilter, Told, TurnGiven, Wait
 from engine.http.endpoint import Answer, Endpoint
 from engine.http.faults import RefusedError
-from engine.http.replies import CollapseState, Sessions, TurnAdded
 from engine.http.service import Service
 from engine.records.sessions import CollapsePolicy, Turn
+from engine.replies import CollapseState, Sessions, TurnAdded, collapse_state
 from engine.session_told import SessionTold, SessionWhole, session_told, session_whole, turn_told
 
 _ALL: Final = "/v1/memory/sessions"
@@ -52,6 +52,7 @@ async def collapse(service: Service, key: str, query: Wait, body: NoBody) -> Ans
     tried = 0
     if (await desk.get(key)).status != "collapsed":
         tried = len(await desk.runs(key))
+        await service.ready()
         try:
             await desk.collapse(key)
         except SessionError as error:  # it may have ended since it was looked at
@@ -61,16 +62,12 @@ async def collapse(service: Service, key: str, query: Wait, body: NoBody) -> Ans
             if query.wait and (cap := await service.over(key, query.wait)) is not None:
                 raise cap
     whole = session_whole(service.game.world, await desk.page(key, viewer), viewer)
-    state, newest = whole.state, whole.collapses[-1] if whole.collapses else None
-    if state.status == "collapsing" and newest is not None and newest.status == "failed" and len(whole.collapses) > tried:
+    reply = collapse_state(whole)
+    newest = reply.collapse
+    if reply.status == "collapsing" and newest is not None and newest.status == "failed" and len(whole.collapses) > tried:
         advice = "The session and its turns are as they were. Post again to try anew; `otherminds doctor` looks at the models."
         raise RefusedError("model_failed", newest.error or "The session could not be collapsed.", advice)
-    done = state.status == "collapsed"
-    reply = CollapseState(
-        session_id=whole.id, status=state.status, promotion_state=state.promotion_state, collapse=newest,
-        summary=whole.summary if done else None,
-    )
-    return Answer(reply, 200 if done else 202)
+    return Answer(reply, 200 if reply.status == "collapsed" else 202)
 
 
 async def discard(service: Service, key: str, query: Told, body: NoBody) -> Answer:

@@ -1,10 +1,10 @@
-"""What the service replies with, apart from what the engine's views are already."""
+"""What programs are replied with, over HTTP and by the command line, apart from what the engine's views are already."""
 
 from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine, WordingLine
 from engine.memory.knowledge.history import Question
 from engine.records.base import EntityId, Record
 from engine.records.sessions import CollapseReport, PromotionState, SessionCollapseSummary, SessionId, SessionStatus, Turn
-from engine.session_told import CollapseTold, SessionTold
+from engine.session_told import CollapseTold, SessionTold, SessionWhole
 
 
 class TurnAdded(Record):
@@ -26,6 +26,15 @@ class CollapseState(Record):
     """What is left of the session; None while it is under way."""
     collapse: CollapseTold | None
     """The newest attempt that has ended, which may have failed."""
+
+
+def collapse_state(whole: SessionWhole) -> CollapseState:
+    """How far a session's collapse has come."""
+    state = whole.state
+    return CollapseState(
+        session_id=whole.id, status=state.status, promotion_state=state.promotion_state,
+        summary=whole.summary if state.status == "collapsed" else None, collapse=whole.collapses[-1] if whole.collapses else None,
+    )
 
 
 class Sessions(Record):
