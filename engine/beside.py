@@ -230,6 +230,7 @@ def _marked(
 ) -> list[tuple[Session, CollapseReport]]:
     """The sessions that are still to be collapsed, marked so: a process that dies finds them again, for the same reason."""
     marked = []
+    store.journal.note(conn, "upkeep", "Sessions are being collapsed")
     for session, report in due:
         now = store.sessions.get(conn, session.id)
         if now is None or now.status not in ("open", "collapsing"):

@@ -229,3 +229,4 @@ def _set_review(conn: sqlite3.Connection, store: Store, mode: Literal["auto", "a
     policies = store.worlds.policies(conn)
     handoff = policies.handoff.model_copy(update={"review": mode})
     store.worlds.set_policies(conn, policies.model_copy(update={"handoff": handoff}))
+    store.journal.note(conn, "hand", "Handoffs ask first" if mode == "ask" else "Handoffs do not ask")

@@ -24,6 +24,7 @@ from engine.records.memory import AliasChange, BufferEntry, HandoffRun, Pin
 from engine.records.models import Speaking
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.session_desk import SessionDesk
 from engine.setup import Setup
@@ -303,9 +304,10 @@ class Game:
         pin: Pin = "hand" if on else "none"
 
         def run(conn: sqlite3.Connection) -> BufferEntry | None:
-            if self._store.buffer.get(conn, entry) is None:
+            if (held := self._store.buffer.get(conn, entry)) is None:
                 return None
             self._store.buffer.set_pin(conn, entry, pin)
+            self._store.journal.note(conn, "hand", f"{token(held.owner_id)}: a moment was {'pinned' if on else 'let go of'}")
             return self._store.buffer.get(conn, entry)
 
         changed = await self._store.db.write(run)

@@ -28,6 +28,7 @@ from engine.records.sessions import (
     Turn,
     TurnId,
 )
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.session_views import SessionLine, SessionPage, people_called, session_line, session_page
 from engine.storage.knowledge_audit import Change
@@ -93,7 +94,8 @@ class SessionDesk:
         def run(conn: sqlite3.Connection) -> Session:
             if (there := self._store.sessions.open_of(conn, agent, actor)) is not None:
                 raise SessionError(f"These two have a session already: {there.id}.", "Go on with it, or end it first.", kind="already_open")
-            return self._store.sessions.open(conn, agent, actor, terms, world.round, self._by_hand("opened", "begun by hand"))
+            opened = self._store.sessions.open(conn, agent, actor, terms, world.round, self._by_hand("opened", "begun by hand"))
+            return self._noted(conn, opened, "was begun")
 
         return self._told(await self._store.db.write(run))
 
@@ -111,6 +113,7 @@ class SessionDesk:
         def run(conn: sqlite3.Connection) -> tuple[Turn, bool]:
             now = self._check(conn, session, "open")
             [added] = self._store.sessions.add_turns(conn, [(session, turn)])
+            self._noted(conn, now, "has another turn")
             return added, now.policy.mode != "explicit" and outgrown(now, self._store.sessions.sizes(conn, [session])[session])
 
         added, grown = await self._store.db.write(run)
@@ -130,6 +133,7 @@ class SessionDesk:
             if found.pinned == on:
                 return found
             self._store.sessions.pin(conn, session, turn, on)
+            self._noted(conn, known, "has a turn pinned" if on else "has a turn pinned no more")
             change = self._by_hand("edited", "a turn was pinned" if on else "a pin was taken away")
             self._store.audit.add(conn, change, owner=known.agent_id, session=session, before=found.content, after=found.content)
             return found.model_copy(update={"pinned": on})
@@ -153,7 +157,7 @@ class SessionDesk:
             if changed.scratch != now.scratch:
                 before, after = (f"{name}: {scratch[name]}" if name in scratch else "" for scratch in (now.scratch, notes))
                 self._store.sessions.update(conn, changed, self._by_hand("edited", "scratch"), before=before, after=after)
-            return changed
+            return self._noted(conn, changed, f"has another note on {name}")
 
         return self._told(await self._store.db.write(run))
 
@@ -169,7 +173,7 @@ class SessionDesk:
             changes = {"status": "collapsing", "promotion_state": "pending", "asked": "explicit", "ended": world.now}
             asked = now.model_copy(update={**changes, "ended_round": world.round})
             self._store.sessions.update(conn, asked, self._by_hand("edited", "to be collapsed"), before=now.status, after=asked.status)
-            return asked
+            return self._noted(conn, asked, "is to be collapsed")
 
         asked = self._told(await self._store.db.write(run))
         if self.collapser is not None:
@@ -189,7 +193,7 @@ class SessionDesk:
             now = self._check(conn, session, "not ended")
             gone = now.model_copy(update={"status": "discarded", "asked": None, "ended": world.now, "ended_round": world.round})
             self._store.sessions.update(conn, gone, self._by_hand("discarded", "by hand"), before=now.status, after=gone.status)
-            return gone
+            return self._noted(conn, gone, "was discarded")
 
         return self._told(await self._store.db.write(run))
 
@@ -203,7 +207,7 @@ class SessionDesk:
             state = "none" if now.promotion_state == "pending" else now.promotion_state
             again = now.model_copy(update={"status": "open", "promotion_state": state, "ended": None, "ended_round": None})
             self._store.sessions.update(conn, again, self._by_hand("restored", "by hand"), before=now.status, after=again.status)
-            return again
+            return self._noted(conn, again, "was opened again")
 
         return self._told(await self._store.db.write(run))
 
@@ -273,6 +277,11 @@ class SessionDesk:
 
     def _by_hand(self, action: AuditAction, why: str) -> Change:
         return Change(action, "hand", why, self._world().now)
+
+    def _noted(self, conn: sqlite3.Connection, session: Session, what: str) -> Session:
+        """Say in the journal what the running transaction does to a session."""
+        self._store.journal.note(conn, "hand", f"{token(session.agent_id)}: the session with {token(session.actor_id)} {what}")
+        return session
 
     def _told(self, session: Session) -> Session:
         self._emit(SessionsChanged(session_ids=(session.id,)))

@@ -12,6 +12,7 @@ from engine.mind.voice import remembered
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.memory import BufferEntry, LedgerEntry, NewLedgerEntry, Pin
 from engine.records.review import MemoryEdit
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -40,6 +41,7 @@ def draft(
 
 def add(conn: sqlite3.Connection, store: Store, new: NewLedgerEntry) -> LedgerEntry:
     """Write a drafted memory. It has no sources: nothing in the buffer was made into it."""
+    store.journal.note(conn, "hand", f"{token(new.owner_id)}: a memory was written")
     return store.ledger.add(conn, new, (), plain(new.content, new.quotes))
 
 
@@ -66,6 +68,7 @@ def edit(conn: sqlite3.Connection, store: Store, world: World, key: LedgerId, ch
     }
     if all(getattr(entry, name) == value for name, value in update.items()):
         return entry
+    store.journal.note(conn, "hand", f"{token(owner)}: a memory was edited")
     return _rewrite(conn, store, entry, update, ())
 
 
@@ -73,6 +76,7 @@ def remove(conn: sqlite3.Connection, store: Store, world: World, key: LedgerId) 
     """Take a memory out of the ledger. The archive keeps it. Returns it as it was. Raises `CommandError`."""
     entry = living(conn, store, key)
     store.ledger_archive.archive(conn, [key], "removed", world.round)
+    store.journal.note(conn, "hand", f"{token(entry.owner_id)}: a memory was taken away")
     return entry
 
 
@@ -95,6 +99,7 @@ def merge(conn: sqlite3.Connection, store: Store, world: World, keep: LedgerId, 
     }
     merged = _rewrite(conn, store, kept, update, store.ledger.sources(conn, other))
     store.ledger_archive.archive(conn, [other], "merged", world.round, into=keep)
+    store.journal.note(conn, "hand", f"{token(kept.owner_id)}: two memories became one")
     return merged
 
 
@@ -106,6 +111,7 @@ def restore_entry(conn: sqlite3.Connection, store: Store, world: World, key: Buf
         raise CommandError("There is no such moment.", "Choose one of the archive.")
     store.buffer.restore(conn, key, world.round, pin)
     [entry] = store.buffer.find(conn, [key])
+    store.journal.note(conn, "hand", f"{token(entry.owner_id)}: a moment was brought back")
     return entry
 
 
@@ -116,7 +122,9 @@ def restore_memory(conn: sqlite3.Connection, store: Store, world: World, key: Le
     if store.ledger_archive.get(conn, key) is None:
         raise CommandError("There is no such memory.", "Choose one of the archive.")
     store.ledger_archive.restore(conn, key, world.round)
-    return living(conn, store, key)
+    entry = living(conn, store, key)
+    store.journal.note(conn, "hand", f"{token(entry.owner_id)}: a memory was brought back")
+    return entry
 
 
 def living(conn: sqlite3.Connection, store: Store, key: LedgerId) -> LedgerEntry:

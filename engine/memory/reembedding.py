@@ -58,7 +58,7 @@ class EmbeddingJob:
             for owner in owners:
                 self._forget(owner)
         if (await self._store.db.read(self._store.embeddings.models)).keys() - {self._embedder.name}:
-            while await self._store.db.write(partial(self._store.embeddings.drop_others, model=self._embedder.name, limit=_DROPPED)):
+            while await self._store.db.write(partial(_drop_others, store=self._store, model=self._embedder.name)):
                 pass
         return done
 
@@ -88,6 +88,12 @@ class EmbeddingJob:
         return found[-1][0], count
 
 
+def _drop_others(conn: sqlite3.Connection, store: Store, model: str) -> int:
+    """Let go of some vectors of other embedders. Returns how many. No way leads back to them: they can be made anew."""
+    store.journal.derived(conn)
+    return store.embeddings.drop_others(conn, model, _DROPPED)
+
+
 async def embed_missing(store: Store, embedder: Embedder) -> int:
     """Do the whole job at once, telling nobody. Returns how many entries were embedded."""
     return await EmbeddingJob(store, embedder, lambda _: None, lambda _: None).run()
@@ -95,8 +101,8 @@ async def embed_missing(store: Store, embedder: Embedder) -> int:
 
 def put_vectors(conn: sqlite3.Connection, store: Store, embedder: Embedder, made: Sequence[tuple[LedgerEntry, bytes]]) -> int:
     """Keep the vectors of entries that are still worded as they were. Returns how many were kept."""
-    now = {entry.id: entry.version for entry in store.ledger.get(conn, [entry.id for entry, _ in made])}
-    kept = [(entry.id, blob) for entry, blob in made if now.get(entry.id) == entry.version]
+    now = {entry.id: (entry.content, entry.quotes) for entry in store.ledger.get(conn, [entry.id for entry, _ in made])}
+    kept = [(entry.id, blob) for entry, blob in made if now.get(entry.id) == (entry.content, entry.quotes)]
     for key, blob in kept:
         store.embeddings.put(conn, "ledger", key, embedder.name, embedder.dim, blob)
     return len(kept)
@@ -104,8 +110,8 @@ def put_vectors(conn: sqlite3.Connection, store: Store, embedder: Embedder, made
 
 def _put_knowledge(conn: sqlite3.Connection, store: Store, embedder: Embedder, made: Sequence[tuple[Knowledge, bytes]]) -> int:
     """As `put_vectors`, for knowledge."""
-    now = {row.id: row.version for row in store.knowledge.get(conn, [row.id for row, _ in made])}
-    kept = [(row.id, blob) for row, blob in made if now.get(row.id) == row.version]
+    now = {row.id: row.content for row in store.knowledge.get(conn, [row.id for row, _ in made])}
+    kept = [(row.id, blob) for row, blob in made if now.get(row.id) == row.content]
     for key, blob in kept:
         store.embeddings.put(conn, "knowledge", key, embedder.name, embedder.dim, blob)
     return len(kept)

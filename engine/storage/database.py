@@ -18,6 +18,7 @@ import aiosqlite
 from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 from engine.errors import SaveError
+from engine.storage import journal
 from engine.storage.opening import Opened, explained, open_save, remove
 
 T = TypeVar("T")
@@ -189,7 +190,10 @@ def _transaction(fn: Callable[[sqlite3.Connection], T], token: threading.Lock, p
         raise asyncio.CancelledError
     try:
         conn.execute("BEGIN IMMEDIATE")
+        mark = journal.begin(conn)
         result = fn(conn)
+        if conn.in_transaction:
+            journal.settle(conn, mark)
         _commit(conn, token, path)
     except BaseException as error:
         if conn.in_transaction:  # SQLite ends some failed transactions itself

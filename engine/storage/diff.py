@@ -11,8 +11,8 @@ from engine.errors import SaveError
 from engine.storage.opening import Opened, open_save
 from engine.storage.rows import Row
 
-LEFT_OUT = frozenset({"run_log"})
-"""Tables in which equal runs may differ: they hold wall-clock time."""
+LEFT_OUT = frozenset({"run_log", "journal", "journal_rows", "journal_gate"})
+"""Tables in which equal saves may differ: wall-clock time, and the ways by which they came to be what they are."""
 
 _KEYS = {"embeddings": ("owner_kind", "id", "model")}
 """Tables known by other columns than their number: vectors may be made in any order."""
@@ -34,7 +34,7 @@ class _Table(NamedTuple):
 def differences(a: Path, b: Path) -> list[str]:
     """What differs between two saves, one line each; empty when they are equal. Neither is changed.
 
-    Looks at all tables but the run log and the word index, which follows from the ledger. Raises `SaveError`.
+    Looks at all tables but the run log, the journal, and the word index, which follows from the ledger. Raises `SaveError`.
     """
     with closing(_open(a)) as first, closing(_open(b)) as second:
         tables = _tables(first.conn)

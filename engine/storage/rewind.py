@@ -15,7 +15,7 @@ _RECORDED = "SELECT min(round) FROM rounds"
 _GUARDS = """
 SELECT name, sql FROM sqlite_schema
 WHERE type = 'trigger' AND (name LIKE '%\\_guard\\_%' ESCAPE '\\' OR name LIKE 'restorations\\_%' ESCAPE '\\'
-    OR name IN ('ledger_versions_keep', 'objects_move', 'audit_stays', 'audit_kept', 'turns_kept'))
+    OR name LIKE 'journal\\_%' ESCAPE '\\' OR name IN ('ledger_versions_keep', 'objects_move', 'audit_stays', 'audit_kept', 'turns_kept'))
 """
 
 _BUFFER = "seq, id, owner_id, timestamp, location_id, round, kind, intent_json, outcome_json, grasp, pinned"
@@ -114,6 +114,9 @@ _STEPS = (
     "UPDATE ledger_entries SET ended = max(timestamp, min(ended, (SELECT value FROM meta WHERE key = 'now')))",
     "DELETE FROM rounds WHERE round > :n",
     "UPDATE meta SET value = CAST(:n AS TEXT) WHERE key = 'round'",
+    # No way leads on from here to what the journal knows of.
+    "DELETE FROM journal",
+    "DELETE FROM journal_rows",
 )
 _MOVES = "SELECT entity_id, from_place FROM moves WHERE round > ? ORDER BY seq DESC"
 _RENAMED = "SELECT viewer_id, target_id, old FROM alias_changes WHERE round > ? ORDER BY seq DESC"
@@ -161,7 +164,7 @@ def rewind(path: Path, number: int) -> tuple[str, ...]:
 
 
 def _taken_back(conn: sqlite3.Connection, number: int) -> Iterator[tuple[str, tuple[object, ...] | dict[str, int]]]:
-    """The statements that take a copy back, with what they need. Guards are off meanwhile and on again at the end."""
+    """The statements that take a copy back, with what they need. Guards, and what records, are off meanwhile and on again at the end."""
     guards = conn.execute(_GUARDS).fetchall()
     yield from ((f"DROP TRIGGER {name}", ()) for name, _ in guards)
     for entity, place in conn.execute(_MOVES, (number,)).fetchall():

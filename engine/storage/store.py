@@ -11,6 +11,7 @@ from engine.storage.buffer import BufferRepository
 from engine.storage.database import Database
 from engine.storage.embeddings import EmbeddingRepository
 from engine.storage.handoffs import HandoffRepository
+from engine.storage.journal import JournalRepository
 from engine.storage.knowledge import KnowledgeRepository
 from engine.storage.knowledge_audit import AuditRepository
 from engine.storage.knowledge_history import KnowledgeHistory
@@ -47,6 +48,7 @@ class Store:
     knowledge_history: KnowledgeHistory = field(default_factory=KnowledgeHistory)
     promotions: PromotionRepository = field(default_factory=PromotionRepository)
     audit: AuditRepository = field(default_factory=AuditRepository)
+    journal: JournalRepository = field(default_factory=JournalRepository)
 
     @classmethod
     async def open(cls, path: Path, *, read_only: bool = False) -> "Store":
@@ -66,7 +68,7 @@ class Store:
         """Make a save for a new world. Leaves no file behind when that fails. Raises `SaveError`."""
         store = cls(await Database.open(path, create=True))
         try:
-            await store.db.write(lambda conn: store.worlds.create(conn, authored))
+            await store.db.write(lambda conn: _create(conn, store, authored))
         except BaseException:
             await store.db.discard()
             raise
@@ -75,6 +77,11 @@ class Store:
     async def close(self) -> None:
         """Finish the running transaction and give the save back. Safe to call twice."""
         await self.db.close()
+
+
+def _create(conn: sqlite3.Connection, store: Store, authored: AuthoredWorld) -> None:
+    store.worlds.create(conn, authored)
+    store.journal.forget(conn)  # a world that was never made is nothing to go back to
 
 
 def _check_version(conn: sqlite3.Connection, path: Path) -> None:

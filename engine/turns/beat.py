@@ -12,6 +12,7 @@ from engine.mind.perception import as_perceived, perceivers
 from engine.records.base import EntityId, PlaceId
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import AliasChange, BufferEntry, Grasp, NewAliasChange, NewBufferEntry
+from engine.records.tokens import token
 from engine.records.world import Move, SetPortal, World
 from engine.storage.store import Store
 from engine.turns.referee import Referee, Verdict
@@ -22,6 +23,8 @@ LONGEST_TEXT = 4000
 """Characters of one utterance, thought or deed that are heard and remembered."""
 _SAME_MURMUR = timedelta(minutes=15)
 """Faint talk from one place is one event for this long."""
+_TOLD, _SHORT = 2, 60
+"""Deeds that the label of a beat names, and the characters of what was said."""
 _NO_SESSIONS = Filling()
 
 
@@ -116,10 +119,29 @@ def write(store: Store, conn: sqlite3.Connection, beat: Beat, current: World, fi
             elif isinstance(delta, SetPortal):
                 events.append(PortalChanged(portal=delta.portal, state=delta.state))
         moved = verdict.world
+    store.journal.note(conn, "beat", _label(beat))
     if filled := fill(store, conn, filling, world, perceived):
         events.append(SessionsChanged(session_ids=filled))
     store.worlds.update(conn, current, world)
     return Written(world, tuple(events))
+
+
+def _label(beat: Beat) -> str:
+    """What a beat was, in a few words for people."""
+    told = [_deed(happening.verdict.intent) for happening in beat.happenings]
+    more = ["\u2026"] if len(told) > _TOLD else []
+    return f"{token(beat.actor)}: {'; '.join([*told[:_TOLD], *more]) or 'waited'}"
+
+
+def _deed(intent: Intent) -> str:
+    if intent.type == "dialogue":
+        return f'"{_shortened(intent.text)}"'
+    return intent.summary or intent.verb if intent.type == "action" else "thought to themselves"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else line[: _SHORT - 1] + "\u2026"
 
 
 def _murmuring(store: Store, conn: sqlite3.Connection, viewer: EntityId, happening: Happening) -> bool:
@@ -185,6 +207,8 @@ def alias_by_hand(
             round=world.round, cause="by hand",
         ),
     )
+    called = f"calls {token(target)} {alias}" if alias else f"has no name for {token(target)}"
+    store.journal.note(conn, "hand", f"{token(viewer)} {called}")
     after = with_alias(world, viewer, target, alias)
     store.worlds.update(conn, world, after)
     return Written(after, (AliasLearned(change=change),))

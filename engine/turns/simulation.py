@@ -162,6 +162,7 @@ class SimulationManager:
             after = world.model_copy(update={"round": world.round + 1, "now": now})
             self._store.worlds.update(conn, world, after)
             self._store.story.add_round(conn, after.round, now)
+            self._store.journal.note(conn, "round", f"Round {after.round} began")
             return Written(after, ())
 
         await self._commit(run)
@@ -189,6 +190,7 @@ class SimulationManager:
 
     def _a_minute_passes(self, conn: sqlite3.Connection, world: World) -> Written:
         after = world.model_copy(update={"now": advance(world.now, 1)})
+        self._store.journal.note(conn, "upkeep", "A minute passed")
         self._store.worlds.update(conn, world, after)
         return Written(after, ())
 

@@ -52,6 +52,7 @@ class Uses:
         self._memories, self._known = [], []
 
         def run(conn: sqlite3.Connection) -> tuple[list[Knowledge], list[Knowledge]]:
+            self._store.journal.note(conn, "upkeep", "What came to mind was counted")
             for now, keys in memories:
                 self._store.ledger_archive.used(conn, keys, now)
             for owner, round_number, (now, keys) in known:

@@ -8,6 +8,7 @@ from engine.memory.handoff.commit import Committed
 from engine.memory.text import plain
 from engine.records.base import BufferId
 from engine.records.memory import Chunk, HandoffRun, LedgerEntry, NewLedgerEntry, Proposal
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -43,6 +44,7 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
         store.ledger_archive.archive(conn, chunk.source_ids, "consolidated", world.round, run_id=run.id, into=entry.id)
         written.append(entry)
     store.handoffs.log_time(conn, run.id, proposal.seconds)
+    store.journal.note(conn, "compression", f"{token(run.owner_id)}: {len(memories)} old memories told as {len(written)}")
     gone = tuple(key for chunk in proposal.chunks for key in chunk.source_ids)
     return Committed(run, tuple(written), (), (), (), gone)
 

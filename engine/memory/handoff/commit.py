@@ -11,6 +11,7 @@ from engine.events import HandoffCommitted
 from engine.memory.text import plain
 from engine.records.base import BufferId, LedgerId, PlaceId, RunId
 from engine.records.memory import BufferEntry, Chunk, HandoffRun, LedgerEntry, Mode, NewLedgerEntry, Proposal
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -103,8 +104,17 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, proposal: Propo
     store.buffer.archive(conn, fates.promoted, "promoted", run.id, home)
     store.buffer.archive(conn, fates.forgotten, "forgotten", run.id, {})
     store.handoffs.log_time(conn, run.id, proposal.seconds)
+    store.journal.note(conn, "handoff", f"{token(run.owner_id)}: {_told(run)}")
     promoted, forgotten, pinned = (tuple(e.id for e in part) for part in (fates.promoted, fates.forgotten, fates.pinned))
     return Committed(run, tuple(written.values()), promoted, forgotten, pinned)
+
+
+def _told(run: HandoffRun) -> str:
+    """What a handoff did, for people: `handoff, 3 added, 5 promoted`."""
+    counts = {
+        "added": run.added, "updated": run.updated, "promoted": run.promoted, "forgotten": run.forgotten, "pinned": run.pinned,
+    }  # fmt: skip
+    return ", ".join(["handoff", *(f"{count} {what}" for what, count in counts.items() if count)])
 
 
 def brings_news(conn: sqlite3.Connection, store: Store, proposal: Proposal) -> tuple[bool, ...]:

@@ -4,6 +4,7 @@ import sqlite3
 
 from engine.events import HandoffFailed, Listener
 from engine.records.memory import HandoffRun
+from engine.records.tokens import token
 from engine.storage.store import Store
 
 
@@ -13,6 +14,7 @@ async def record_failure(store: Store, emit: Listener, failed: HandoffRun, secon
     def write(conn: sqlite3.Connection) -> HandoffRun:
         run = store.handoffs.add(conn, failed)
         store.handoffs.log_time(conn, run.id, seconds)
+        store.journal.note(conn, failed.kind, f"{token(run.owner_id)}: a {failed.kind} failed")
         return run
 
     run = await store.db.write(write)

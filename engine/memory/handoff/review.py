@@ -20,6 +20,7 @@ from engine.records.base import EntityId
 from engine.records.memory import Chunk, HandoffRun, Proposal, RunKind
 from engine.records.policies import HandoffPolicy
 from engine.records.review import ChunkEdit, PendingProposal, Verdict
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -80,6 +81,7 @@ class Review:
             added = self._store.proposals.add(conn, kept, world.round, world.now)
             begun = added.model_copy(update={"verdicts": self._first_verdicts(conn, kept)})
             self._store.proposals.replace(conn, begun)
+            self._store.journal.note(conn, "proposal", f"{token(proposal.owner_id)}: a {proposal.kind} waits for your word")
             return begun
 
         pending = await self._store.db.write(write)
@@ -103,7 +105,7 @@ class Review:
             _chunk(pending, index)
             return pending.model_copy(update={"verdicts": _replaced(pending.verdicts, index, verdict)})
 
-        return await self._change(owner, change)
+        return await self._change(owner, f"chunk {index + 1} {'left open' if verdict == 'open' else verdict}", change)
 
     async def edit(self, world: World, owner: EntityId, index: int, edit: ChunkEdit) -> PendingProposal:
         """Put one chunk into a person's words, and accept it. Raises `HandoffError` that says what cannot be kept."""
@@ -116,7 +118,7 @@ class Review:
             verdicts = _replaced(pending.verdicts, index, "accepted")
             return pending.model_copy(update={"proposal": proposal, "verdicts": verdicts})
 
-        return await self._change(owner, change)
+        return await self._change(owner, f"chunk {index + 1} put into other words", change)
 
     async def reroll(self, world: World, owner: EntityId, index: int | None = None) -> PendingProposal:
         """Ask the model anew for one chunk's sources, or for the whole pool. Whatever comes takes the chunk's place, open; a whole
@@ -145,7 +147,8 @@ class Review:
                 verdicts = (*pending.verdicts[:index], *_open(fresh), *pending.verdicts[index + 1 :])
             return pending.model_copy(update={"proposal": _timeless(proposal), "verdicts": verdicts, "attempt": attempt})
 
-        changed = await self._change(owner, change)
+        what = "the proposal" if index is None else f"chunk {index + 1}"
+        changed = await self._change(owner, f"{what} asked for anew", change)
         self._seconds[before.id] = self._seconds.get(before.id, 0.0) + proposal.seconds
         return changed
 
@@ -221,6 +224,8 @@ class Review:
             self._store.proposals.remove(conn, pending.id)
             run = self._store.handoffs.add(conn, failed)
             self._store.handoffs.log_time(conn, run.id, self._seconds.get(pending.id, 0.0))
+            fate = "was rejected" if decision == "rejected" else "could not be kept"
+            self._store.journal.note(conn, "review", f"{token(run.owner_id)}: a {run.kind} {fate}")
             return run
 
         run = await self._store.db.write(write)
@@ -232,13 +237,14 @@ class Review:
         self._seconds.pop(pending.id, None)
 
     async def _change(
-        self, owner: EntityId, change: Callable[[sqlite3.Connection, PendingProposal], PendingProposal]
+        self, owner: EntityId, label: str, change: Callable[[sqlite3.Connection, PendingProposal], PendingProposal]
     ) -> PendingProposal:
-        """Change what waits in one transaction, then tell of it."""
+        """Change what waits in one transaction, then tell of it. `label` says in the journal what was done to it."""
 
         def write(conn: sqlite3.Connection) -> PendingProposal:
             changed = change(conn, self._found(conn, owner))
             self._store.proposals.replace(conn, changed)
+            self._store.journal.note(conn, "review", f"{token(owner)}: {label}")
             return changed
 
         return self._told(await self._store.db.write(write))

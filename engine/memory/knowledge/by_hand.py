@@ -15,7 +15,7 @@ from engine.memory.knowledge.settling import probe
 from engine.records.base import EntityId, Record
 from engine.records.clean import one_line
 from engine.records.knowledge import Knowledge, KnowledgeId, KnowledgeKind, NewKnowledge, Sensitivity
-from engine.records.tokens import referred
+from engine.records.tokens import referred, token
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -65,6 +65,7 @@ def add(conn: sqlite3.Connection, store: Store, world: World, new: NewKnowledge)
     """Write a drafted piece; what it contradicts is retired. Raises `KnowledgeError` when its holder knows it already."""
     if alike(conn, store, probe(new, 0), (new.scope, new.scope_id)) is not None:
         raise KnowledgeError("That is known already.", "Edit what is there.", kind="known_already")
+    store.journal.note(conn, "hand", f"{token(new.owner_id)}: a piece of knowledge was written")
     return settle_new(conn, store, new, "written by hand", Origin("hand", world.now))
 
 
@@ -96,6 +97,7 @@ def edit(conn: sqlite3.Connection, store: Store, world: World, key: KnowledgeId,
         return Arrival(row)
     if changed.content != row.content and row.holds and alike(conn, store, changed, holder_of(row)) is not None:
         raise KnowledgeError("Those words are known already.", "Delete one of the two.", kind="known_already")
+    store.journal.note(conn, "hand", f"{token(row.owner_id)}: a piece of knowledge was edited")
     return arrive(conn, store, changed, "edited", "by hand", Origin("hand", world.now))
 
 
@@ -103,6 +105,7 @@ def delete(conn: sqlite3.Connection, store: Store, world: World, key: KnowledgeI
     """Take a piece away; `restore` brings it back. Returns it as it was. Raises `KnowledgeError`."""
     row = living(conn, store, key)
     store.knowledge.remove(conn, row, Origin("hand", world.now).change("deleted", "by hand"))
+    store.journal.note(conn, "hand", f"{token(row.owner_id)}: a piece of knowledge was taken away")
     return row
 
 
@@ -126,6 +129,7 @@ def restore(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
     back = row.model_copy(update={**told, "valid_to": None, "superseded_by": None, "tier": "hot"})
     if (waiting := store.promotions.waiting_for(conn, key)) is not None:
         store.promotions.settle(conn, waiting.id)
+    store.journal.note(conn, "hand", f"{token(row.owner_id)}: a piece of knowledge was brought back")
     why = "by hand" if version is None else f"by hand, as of version {version}"
     return arrive(conn, store, back, "restored", why, origin, row.superseded_by) if back != row else Arrival(row)
 

@@ -133,4 +133,5 @@ def sweep(conn: sqlite3.Connection, store: Store, world: World, policy: Lifecycl
     )
     store.knowledge.set_activation(conn, [(row.id, activation_of(row, world.now)) for row in rows])
     set_last_sweep(conn, world.now)
+    store.journal.note(conn, "upkeep", "What was not used sank")
     return gone

@@ -8,6 +8,7 @@ from engine.memory.knowledge.placing import Origin
 from engine.memory.knowledge.settler import EVERYTHING
 from engine.records.base import EntityId
 from engine.records.knowledge import FactionChange
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.store import Store
 from engine.world.index import with_entities
@@ -43,6 +44,8 @@ def change(conn: sqlite3.Connection, store: Store, world: World, entity: EntityI
         held = store.knowledge.find(conn, scope="faction", scope_id=faction, holding=True, limit=EVERYTHING)
         kept = Origin("leaving", world.now).change("kept", f"left {faction}")
         store.knowledge_history.keep(conn, entity, [row.id for row in held], kept)
+    told = [f"left {faction}" for faction in left] + [f"joined {faction}" for faction in joined]
+    store.journal.note(conn, "hand", f"{token(entity)}: {', '.join(told) or 'factions put in another order'}")
     after = with_entities(world, [mind.model_copy(update={"factions": wanted})])
     store.worlds.update(conn, world, after)
     return Membership(after, changes)

@@ -26,6 +26,8 @@ def commit(conn: sqlite3.Connection, store: Store, world: World, promotion: Prom
     writing = _Writing(conn, store, promotion, store.promotions.new_run_id(conn))
     for decision in promotion.decisions:
         writing.write(decision)
+    told = [f"{len(keys)} {fate}" for fate, keys in writing.fates.items() if keys]
+    store.journal.note(conn, "promotion", f"Knowledge was looked through: {', '.join(told) or 'nothing changed'}")
     return store.promotions.add_run(
         conn,
         PromotionRun(

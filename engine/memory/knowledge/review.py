@@ -10,6 +10,7 @@ from engine.memory.knowledge.by_hand import living
 from engine.memory.knowledge.placing import Origin
 from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, targets, would_forget
 from engine.records.knowledge import AuditAction, Knowledge, KnowledgeId, NewKnowledge, PromotionPolicy, ReviewItem
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.store import Store
 
@@ -23,6 +24,7 @@ def approve(conn: sqlite3.Connection, store: Store, world: World, key: str, poli
     """Let what waits become what it would have: long-term, believed, and held by whom the policy says. What stands against it there is
     retired."""
     item, row = waiting(conn, store, key)
+    store.journal.note(conn, "review", f"{token(row.owner_id)}: a piece of knowledge was approved")
     store.promotions.settle(conn, item.id)
     arrival = _promote(conn, store, world, row, (item.scope, item.scope_id), "approved", "by a person's word")
     if item.scope == "faction" and policy.scope == "faction":
@@ -35,6 +37,7 @@ def approve(conn: sqlite3.Connection, store: Store, world: World, key: str, poli
 def reject(conn: sqlite3.Connection, store: Store, world: World, key: str) -> Knowledge:
     """Let what waits go: it is not promoted, and believed no longer. To keep it for its owner alone, narrow it instead."""
     item, row = waiting(conn, store, key)
+    store.journal.note(conn, "review", f"{token(row.owner_id)}: a piece of knowledge was rejected")
     store.promotions.settle(conn, item.id)
     origin = Origin("hand", world.now)
     ended = row.model_copy(update={"valid_to": row.valid_to or max(row.valid_from, world.now)})
@@ -53,6 +56,7 @@ def rescope(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
     if item is not None:
         store.promotions.settle(conn, item.id)
     wider = is_wider(to, holder_of(row))
+    store.journal.note(conn, "hand", f"{token(row.owner_id)}: a piece of knowledge was {'widened' if wider else 'narrowed'}")
     arrival = _promote(conn, store, world, row, to, "widened" if wider else "narrowed", "by hand")
     if wider and row.holds:
         change = Origin("hand", world.now).change("kept", "it was widened, and nobody forgets by that")
@@ -68,6 +72,7 @@ def reverse(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
     Returns all that changed, as it is now.
     """
     origin = Origin("hand", world.now)
+    store.journal.note(conn, "hand", "A promotion of knowledge was taken back")
     found = store.knowledge.get(conn, [key])
     if not found:
         return _unmerge(conn, store, key, origin)

@@ -8,6 +8,7 @@ from engine.memory.knowledge.engine import KnowledgeEngine, Origin, Placed
 from engine.memory.sessions.collapse import Collapse
 from engine.records.knowledge import AuditAction
 from engine.records.sessions import CollapseRun, Session
+from engine.records.tokens import token
 from engine.records.world import World
 from engine.storage.knowledge_audit import Change
 from engine.storage.store import Store
@@ -29,6 +30,8 @@ def commit(conn: sqlite3.Connection, store: Store, knowledge: KnowledgeEngine, w
     at = collapse.run.timestamp
     key = store.sessions.new_run_id(conn)
     placed = knowledge.place(conn, collapse.settlement, Origin("collapse", at, key, session.id))
+    label = f"the session with {token(session.actor_id)} came to {_counted(len(placed.added) + len(placed.flagged))}"
+    store.journal.note(conn, "collapse", f"{token(session.agent_id)}: {label}")
     run = store.sessions.add_run(
         conn,
         collapse.run.model_copy(
@@ -56,10 +59,15 @@ def commit(conn: sqlite3.Connection, store: Store, knowledge: KnowledgeEngine, w
 def record_failure(conn: sqlite3.Connection, store: Store, world: World, collapse: Collapse) -> CollapseRun:
     """Keep the run of a collapse that failed; the session stays as it is, to be collapsed later."""
     run = store.sessions.add_run(conn, collapse.run.model_copy(update={"round": world.round}))
+    store.journal.note(conn, "collapse", f"{token(collapse.session.agent_id)}: a session could not be collapsed")
     session = store.sessions.get(conn, collapse.session.id)
     if session is not None and session.status in ("open", "collapsing"):
         store.sessions.update(conn, session.model_copy(update={"promotion_state": "failed"}))
     return run
+
+
+def _counted(pieces: int) -> str:
+    return f"{pieces or 'no'} piece{'s' * (pieces != 1)} of knowledge"
 
 
 def _unchanged(conn: sqlite3.Connection, store: Store, collapse: Collapse) -> Session:

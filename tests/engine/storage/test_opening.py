@@ -262,4 +262,4 @@ def test_all_tables_are_strict_and_named_as_the_design_names_them() -> None:
             "handoff_runs", "alias_changes", "embeddings", "meta", "places", "portals", "lore", "beats", "happenings", "run_log",
         }  # fmt: skip
         assert named <= tables.keys()
-        assert {name for name, strict in tables.items() if not strict} == {"sqlite_schema"}
+        assert not [name for name, strict in tables.items() if not strict and not name.startswith("sqlite_")]
