@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from engine.errors import SaveError, SaveLockedError
+from engine.storage.backups import back_up
 from engine.storage.lock import SaveLock
 from engine.storage.schema import APPLICATION_ID, expected_schema, migrate, newest_version, schema_of, version_of
 
@@ -54,7 +55,7 @@ def open_save(path: Path, *, create: bool = False, read_only: bool = False) -> O
             conn.close()
             conn = _connect(path, "ro")
         elif not read_only:
-            _make_writable(conn)
+            _make_writable(conn, path)
         return Opened(conn, lock, read_only or bool(damage), damage)
     except BaseException as error:
         if conn is not None:
@@ -186,8 +187,9 @@ def _check_schema(conn: sqlite3.Connection, path: Path) -> None:
         raise SaveError(f"{path} was changed by another program ({', '.join(dict.fromkeys(odd))}).", "Restore a backup.")
 
 
-def _make_writable(conn: sqlite3.Connection) -> None:
-    """Settings of the one writer, then the newest tables. Raises SQLite's error when the file may only be read."""
+def _make_writable(conn: sqlite3.Connection, path: Path) -> None:
+    """Settings of the one writer, then the newest tables, after a copy of a save that has older ones. Raises SQLite's error when the file
+    may only be read."""
     conn.execute("BEGIN IMMEDIATE")  # succeeds also on a file that may only be read: only a write tells
     try:
         conn.execute(f"PRAGMA user_version = {version_of(conn)}")
@@ -197,4 +199,6 @@ def _make_writable(conn: sqlite3.Connection) -> None:
     conn.execute("PRAGMA synchronous = FULL")
     conn.execute("PRAGMA recursive_triggers = ON")  # else REPLACE slips past the guards
     conn.execute("PRAGMA temp_store = MEMORY")
+    if 0 < version_of(conn) < newest_version():
+        back_up(conn, path, "migration")
     migrate(conn)
