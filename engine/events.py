@@ -79,6 +79,8 @@ class BeatFailed(Record):
     kind: Literal["beat_failed"] = "beat_failed"
     entity: EntityId
     reason: str
+    advice: str = ""
+    """The end of the reason: what to do next."""
 
 
 class EntityMoved(Record):
@@ -262,6 +264,8 @@ class Paused(Record):
     kind: Literal["paused"] = "paused"
     cap: str
     reason: str
+    advice: str = ""
+    """The end of the reason: what to do next."""
 
 
 class Trouble(Record):

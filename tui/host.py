@@ -2,22 +2,23 @@
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import CapReachedError, OthermindsError
 from engine.folders import data_folder
-from tui.pace import Heard, Pacer, Refused, Rested, Why
+from tui.calls import CallBook
+from tui.pace import Heard, Pacer, Refused, Rested
+from tui.run import Run
 from tui.saves import SaveNote, SaveShelf
 
 if TYPE_CHECKING:
     from engine.events import EngineEvent
-    from engine.game import Game, RoundReport, StoryLine
+    from engine.game import Game, StoryLine
     from engine.records.base import EntityId
+    from engine.setup import Setup
     from tui.models_view import Desk
 
 _TOLD_LIMIT = 12
@@ -26,6 +27,13 @@ _TOLD_LIMIT = 12
 
 class Games(Protocol):
     """How games come to be."""
+
+    stand_in: bool
+    """Whether the next one is played by what is built in while settings cannot be used."""
+
+    @property
+    def recording(self) -> Path | None:
+        """The tape that the game opened last is recorded on."""
 
     async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
         """A new game."""
@@ -40,92 +48,41 @@ class Games(Protocol):
 class EngineGames:
     """The engine's games. The engine is imported at the first one, in a thread: the screen is already there."""
 
+    stand_in = False
+
+    @property
+    def recording(self) -> Path | None:
+        """None: they are not recorded."""
+        return None
+
     async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
         """Start a new save."""
-        return await (await _game_class()).create(world, save, seed)
+        game, setup = await asyncio.to_thread(engine_parts)
+        return await game.create(world, save, seed, setup=setup(stand_in=self.stand_in))
 
     async def open(self, save: Path) -> "Game":
         """Go on with a save."""
-        return await (await _game_class()).open(save)
+        game, setup = await asyncio.to_thread(engine_parts)
+        return await game.open(save, setup=setup(stand_in=self.stand_in))
 
     async def models(self) -> "Desk":
         """The settings of models, as they are now."""
         return await asyncio.to_thread(_open_desk)
 
 
-async def _game_class() -> "type[Game]":
-    return await asyncio.to_thread(_import_game)
-
-
-def _import_game() -> "type[Game]":
+def engine_parts() -> "tuple[type[Game], type[Setup]]":
+    """What games are opened with, imported when it is called."""
     from engine.game import Game
+    from engine.setup import Setup
 
-    return Game
+    return Game, Setup
 
 
 def _open_desk() -> "Desk":
     from engine.model_desk import ModelDesk
+    from engine.setup import Setup
 
-    return ModelDesk()
-
-
-@dataclass
-class _Run:
-    """Rounds that are being played."""
-
-    left: int
-    wanted: int
-    """Rounds that were asked for, all together."""
-    done: int = 0
-    promoted: int = 0
-    failed: int = 0
-    paused: bool = False
-    stopped: bool = False
-    asked: bool = False
-    """A proposal came up that waits for the reader's word: no further round begins."""
-    text: str = ""
-    """What the played entity does in the round that runs."""
-    acted: bool = False
-    """Whether it has done so."""
-    capped: bool = False
-    """A cap stops play."""
-    trouble: str = ""
-    """Why the last beat failed that did."""
-    texts: deque[str] = field(default_factory=deque)
-    """What the played entity does in the rounds to come, as far as it was written ahead."""
-
-    def begin(self) -> str:
-        """The next round begins. Returns what the played entity does in it."""
-        self.left -= 1
-        self.text, self.acted, self.trouble = self.texts.popleft() if self.texts else "", False, ""
-        return self.text
-
-    def hear(self, event: "EngineEvent", played: "EntityId | None") -> None:
-        """Note what bears on whether to go on."""
-        match event.kind:
-            case "beat_ended":
-                self.acted = self.acted or event.entity == played
-            case "beat_failed":
-                self.trouble = event.reason
-            case "paused":
-                self.capped = bool(event.cap)
-
-    def barred(self, report: "RoundReport") -> Rested | None:
-        """How play rests after this round though more were wanted, or a model cannot be asked; None when it goes on."""
-        if report.paused:
-            return self.rested("capped" if self.capped else "failed", report.paused)
-        if self.left and report.failed_beats and not report.beats:
-            return self.rested("failed", self.trouble)
-        return None
-
-    @property
-    def undone(self) -> str:
-        """What was written first of all that has not been done."""
-        return self.text if self.text and not self.acted else self.texts[0] if self.texts else ""
-
-    def rested(self, why: Why, reason: str = "") -> Rested:
-        """How these rounds came to rest."""
-        return Rested(why, self.done, self.wanted, self.promoted, self.failed, self.undone, reason)
+    return ModelDesk(setup=Setup(stand_in=True))
 
 
 class GameHost:
@@ -137,16 +94,22 @@ class GameHost:
         self.shelf = SaveShelf(folder if folder is not None else data_folder())
         self.pacer = Pacer(speed)
         self.game: Game | None = None
+        self.stand_in = False
+        """Whether games that are opened from now on are played by what is built in while settings cannot be used."""
         self._desk: Desk | None = None
         """Of models, while no game is open that has one of its own."""
         self.chosen: EntityId | None = None
         """Whose mind is on the screen: it is told what happens even in a crowd."""
         self.bug: BaseException | None = None
         """An error that nobody expected. The screen raises it."""
+        self.asks = False
+        """Whether each call to a model waits for the reader's word."""
+        self.calls = CallBook(clock)
+        """Calls to models, as they are now."""
         self._games: Games = games or EngineGames()
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
-        self._run: _Run | None = None
+        self._run: Run | None = None
         self._asked: set[str] = set()
         """Proposals that were told of: one of which a part has changed is no news."""
         self._shown = asyncio.Event()
@@ -178,6 +141,7 @@ class GameHost:
 
     async def _open(self, start: "Callable[[], Awaitable[Game]]") -> "Game":
         await self.close()
+        self._games.stand_in = self.stand_in
         try:
             game = await start()
         except OSError as error:
@@ -187,6 +151,8 @@ class GameHost:
         except BaseException:
             await game.close()
             raise
+        self.calls.clear()
+        game.models.calls.ask_first(self.asks)
         game.listen(self._hear)
         self.game = game
         if self._desk is not None:  # the game's desk may change settings that this one has read
@@ -215,6 +181,11 @@ class GameHost:
         return self._task is not None
 
     @property
+    def recording(self) -> Path | None:
+        """The tape that the open game is recorded on."""
+        return self._games.recording if self.game is not None else None
+
+    @property
     def left(self) -> int:
         """Rounds still to begin after this one."""
         return self._run.left if self._run else 0
@@ -230,7 +201,7 @@ class GameHost:
             if text:
                 self._run.texts.append(text)
             return
-        self._run = _Run(rounds, rounds, texts=deque([text] if text else []))
+        self._run = Run.of(rounds, text)
         self._task = asyncio.create_task(self._play(self.game, self._run), name="otherminds-rounds")
         self._task.add_done_callback(self._ended)
 
@@ -246,6 +217,19 @@ class GameHost:
                 self._run.stopped = True
             task.cancel()
             await asyncio.wait({task})
+        if self.game is not None:
+            self.game.models.calls.decline()  # those that are made beside play
+
+    def ask_first(self, on: bool) -> None:
+        """Let each call to a model wait for the reader's word, or let all go out. It holds for games that are opened later too."""
+        self.asks = on
+        if self.game is not None:
+            self.game.models.calls.ask_first(on)
+
+    def let_go(self, key: int) -> None:
+        """Let a held call go out."""
+        if self.game is not None:
+            self.game.models.calls.let_go(key)
 
     async def rest(self) -> None:
         """Come to rest after the running round, without waiting for the reader's eye."""
@@ -257,7 +241,7 @@ class GameHost:
             finally:
                 self.pacer.speed = speed
 
-    async def _play(self, game: "Game", run: _Run) -> None:
+    async def _play(self, game: "Game", run: Run) -> None:
         try:
             while run.left > 0:
                 report = await game.step(run.begin())
@@ -271,9 +255,9 @@ class GameHost:
             else:
                 self.pacer.put(run.rested("asked" if run.asked else "paused" if run.paused else "done"))
         except CapReachedError as error:
-            self.pacer.put(Refused(run.text, str(error), capped=True))
+            self.pacer.put(Refused(run.text, str(error), capped=True, advice=error.advice))
         except OthermindsError as error:
-            self.pacer.put(Refused(run.text, str(error)))
+            self.pacer.put(Refused(run.text, str(error), advice=error.advice))
         except asyncio.CancelledError:
             self.pacer.put(run.rested("stopped"))
             if not run.stopped:
@@ -319,6 +303,11 @@ class GameHost:
         return items
 
     def _hear(self, event: "EngineEvent") -> None:
+        if event.kind == "call_changed":
+            self.calls.hear(event.call)
+            if event.call.state == "held":
+                self.pacer.hurry()  # one judges a prompt by what has happened
+            return
         if self._run is not None and self.game is not None:
             self._run.hear(event, self.game.played)
         if event.kind == "handoff_proposed" and event.pending.id not in self._asked:

@@ -43,6 +43,8 @@ class Rested:
     """What was to be done and was not, to be given back to the player."""
     reason: str = ""
     """Why play rests, where that is no matter of course."""
+    advice: str = ""
+    """The end of the reason: what to do next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Refused:
     reason: str
     capped: bool = False
     """Whether a cap forbids it."""
+    advice: str = ""
+    """The end of the reason: what to do next."""
 
 
 Item = Heard | Rested | Refused

@@ -4,12 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.host import EngineGames
+from tui.host import EngineGames, engine_parts
 
 if TYPE_CHECKING:
     from engine.game import Game
     from engine.llm.cassette import Recorder
-    from engine.setup import Setup
 
 
 class RecordedGames(EngineGames):
@@ -25,17 +24,22 @@ class RecordedGames(EngineGames):
         self._save: Path | None = None
         """Of the game that is recorded."""
 
+    @property
+    def recording(self) -> Path | None:
+        """The tape, while the game opened last is the one to record and the tape can be written."""
+        return self._tape if self._recorder is not None and not self._recorder.fault else None
+
     async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
         """Start a new save."""
-        engine, setup = await asyncio.to_thread(_engine)
-        game = await engine.create(world, save, seed, setup=setup(tape=self._for(save)))
+        engine, setup = await asyncio.to_thread(engine_parts)
+        game = await engine.create(world, save, seed, setup=setup(tape=self._for(save), stand_in=self.stand_in))
         self._opened(save)
         return game
 
     async def open(self, save: Path) -> "Game":
         """Go on with a save."""
-        engine, setup = await asyncio.to_thread(_engine)
-        game = await engine.open(save, setup=setup(tape=self._for(save)))
+        engine, setup = await asyncio.to_thread(engine_parts)
+        game = await engine.open(save, setup=setup(tape=self._for(save), stand_in=self.stand_in))
         self._opened(save)
         return game
 
@@ -59,10 +63,3 @@ class RecordedGames(EngineGames):
 
             self._recorder = Recorder(self._tape, going_on=True)
         return self._recorder
-
-
-def _engine() -> "tuple[type[Game], type[Setup]]":
-    from engine.game import Game
-    from engine.setup import Setup
-
-    return Game, Setup

@@ -17,7 +17,7 @@ def rest_note(view: WorldView, item: Rested, tallies: Sequence[str], *, idle: bo
         playing = view.played is not None
         played = f" {item.rounds} of {count(item.wanted, 'round')} played." if item.wanted > 1 else ""
         what_to_do = capped(playing) if item.why == "capped" else barred(playing)
-        return Note(f"{what_to_do}{played} {item.reason}", "bad", lasting=True)
+        return Note(f"{what_to_do}{played} {item.reason}", "bad", lasting=True, advice=item.advice)
     if view.note.kind == "bad" and not tallies:
         return view.note
     if item.why == "asked" and view.waiting:

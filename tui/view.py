@@ -40,11 +40,13 @@ from engine.events import (
     Trouble,
 )
 from engine.mind.perception import reach
-from engine.records.base import EntityId, PlaceId, PortalId
+from engine.records.base import EntityId
 from engine.records.models import Call, CapState, Spent
+from engine.records.prompts import Task
 from engine.records.review import PendingProposal
-from engine.records.world import PortalState, World
+from engine.records.world import World
 from tui.minds import Mind, committed, remembered, repinned, restored
+from tui.moving import moved, turned
 from tui.text import capital, count
 from tui.wording import asks, failed, rejected, tally
 
@@ -62,6 +64,8 @@ class Note:
     kind: Literal["plain", "good", "bad"] = "plain"
     lasting: bool = False
     """Whether it stays until something else is said; others give way after a while."""
+    advice: str = ""
+    """The part of the text that says what to do, where it is known apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,15 @@ class WorldView:
     spent: Spent = _NOTHING
     """What calls to models have taken since the save was opened: all of it, also what is still to be shown."""
     speaker: str = ""
-    """The model that speaks for everybody who is not played, as things stood after the last call."""
+    """The model that speaks for everybody who is not played, as things stand now."""
+    away: str = ""
+    """Instead of which model it does so, while that one is in trouble."""
+    others: Mapping[Task, str] = field(default_factory=dict)
+    """Models that answer other tasks than the actor's, where another one does."""
+    recording: str = ""
+    """The file on which all calls are recorded."""
+    asks: bool = False
+    """Whether each call waits for the reader's word before it goes out."""
     caps: tuple[CapState, ...] = ()
     """Caps as they stood after the last call."""
     model_note: ModelNote | None = None
@@ -132,15 +144,15 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return replace(view, prose="") if view.acting == entity else view
         case BeatEnded(now=now):
             return replace(_timed(view, now=now), acting=None, prose="")
-        case BeatFailed(entity=entity, reason=reason):
+        case BeatFailed(entity=entity, reason=reason, advice=advice):
             why = f"{view.name(entity)} could not act: {reason} Nothing was lost; press n to try the next round."
-            return replace(view, acting=None, prose="", note=Note(why, "bad"))
+            return replace(view, acting=None, prose="", note=Note(why, "bad", advice=advice))
         case Happened():
             return _happened(view, event, told or {})
         case EntityMoved(entity=entity, to=to):
-            return _moved(view, entity, to)
+            return replace(view, world=moved(view.world, entity, to)) if view.world else view
         case PortalChanged(portal=portal, state=state):
-            return _portal(view, portal, state)
+            return replace(view, world=turned(view.world, portal, state)) if view.world else view
         case AliasLearned(change=change):
             return _alias(view, change.viewer_id, change.target_id, change.new)
         case PinChanged(entry=entry):
@@ -165,8 +177,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
             return replace(view, model_note=event)
         case CallChanged() | Called():
             return view  # what is under way is followed by the host, and what was spent is read from the meter
-        case Paused(reason=reason):
-            return replace(view, acting=None, prose="", note=Note(reason, "bad"))
+        case Paused(reason=reason, advice=advice):
+            return replace(view, acting=None, prose="", note=Note(reason, "bad", advice=advice))
         case Trouble(text=text):
             return replace(view, note=Note(text, "bad"))
 
@@ -267,30 +279,6 @@ def _happened(view: WorldView, event: Happened, told: "Mapping[EntityId | None, 
             line = told.get(entry.owner_id)
             minds[entry.owner_id] = remembered(mind, entry, line.text if line else "")
     return replace(_timed(view, now=event.now), minds=minds)
-
-
-def _moved(view: WorldView, entity: EntityId, to: PlaceId | None) -> WorldView:
-    if view.world is None or entity not in view.world.entities:
-        return view
-    entities = dict(view.world.entities)
-    moving = [entity]
-    while moving:
-        one = moving.pop()
-        entities[one] = entities[one].model_copy(update={"place": to})
-        moving += [other.id for other in entities.values() if other.holder == one and other.place != to]
-    return _timed(view, entities=entities)
-
-
-def _portal(view: WorldView, portal: PortalId, state: PortalState) -> WorldView:
-    if view.world is None or portal not in view.world.portals:
-        return view
-    before = view.world.portals[portal]
-    changes: dict[str, object] = {"state": state}
-    if (before.state == "open") != (state == "open"):
-        changes |= {
-            "vision": before.vision_other, "sound": before.sound_other, "vision_other": before.vision, "sound_other": before.sound,
-        }
-    return _timed(view, portals={**view.world.portals, portal: before.model_copy(update=changes)})
 
 
 def _alias(view: WorldView, viewer: EntityId, target: EntityId, new: str | None) -> WorldView:

@@ -152,7 +152,7 @@ class SimulationManager:
         )
 
     def _pause(self, cap: str, error: OthermindsError) -> str:
-        self._emit(Paused(cap=cap, reason=str(error)))
+        self._emit(Paused(cap=cap, reason=str(error), advice=error.advice))
         return str(error)
 
     async def _begin_round(self) -> None:
@@ -218,7 +218,7 @@ class SimulationManager:
         except ModelError as error:
             if not isinstance(error, ProviderError):
                 self._kept = None  # a reply that cannot be used is asked for anew
-            self._emit(BeatFailed(entity=entity, reason=str(error)))
+            self._emit(BeatFailed(entity=entity, reason=str(error), advice=error.advice))
             return error
         await self._write(beat, prompt)
         self._emit(BeatEnded(round=self.world.round, entity=entity, now=self.world.now, prose=prose))

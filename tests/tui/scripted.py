@@ -12,6 +12,7 @@ from engine.events import (
     BeatEnded,
     BeatFailed,
     BeatStarted,
+    CallChanged,
     ChunkDecided,
     EngineEvent,
     EntityMoved,
@@ -99,7 +100,7 @@ class FakeGame(Game):
         self._archive: dict[str, BufferEntry] = {}
         self.desk = FakeDesk(self)
         self.model_desk = FakeModels(spice)
-        self.speaker = "storyteller"
+        self.model_desk.told.append(lambda call: self._tell(CallChanged(call=call)))
         self.pause_next = ""
         """Why the next beat is not played: a cap."""
         self.pause_before = ""
@@ -141,7 +142,7 @@ class FakeGame(Game):
 
     @property
     def model_name(self) -> str:
-        return self.speaker
+        return self.model_desk.speaker
 
     @property
     def models(self) -> FakeModels:
@@ -402,6 +403,7 @@ class FakeGames:
         self.no_models = ""
         """Why settings cannot be read."""
         self.stand_in = False
+        self.recording: Path | None = None
 
     async def create(self, world: Path, save: Path, seed: int | None) -> FakeGame:
         save.write_text("a save")  # noqa: ASYNC240 - a test

@@ -1,16 +1,17 @@
 """A scripted desk of models: settings in memory, a provider of four models, one server on this machine. Every name holds the spice."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from engine.errors import OthermindsError, SettingsError
 from engine.llm.meter import Meter
+from engine.llm.underway import CallsUnderWay
 from engine.model_desk import ModelDesk
 from engine.records.hints import HintKey
-from engine.records.models import Call, CapState, EndpointView, Forecast, LocalServer, RouteView, TestReport
+from engine.records.models import Call, CallView, CapState, EndpointView, Forecast, LocalServer, RouteView, Speaking, TestReport
 from engine.records.prompts import Task
 from engine.settings import STORYTELLER, Settings
 
@@ -49,9 +50,32 @@ class FakeModels(ModelDesk):
             calls=9, prompt_tokens=8_000, reply_tokens=1_200, cost=0.02, seconds=14, basis=f"as the last 5 rounds{spice}",
         )
         self.cancelled = 0
+        self.speaker, self.away = STORYTELLER, ""
+        self.speakers: dict[Task, str] = {}
+        """Who answers other tasks than the actor's."""
+        self.told: list[Callable[[CallView], None]] = []
+        self.calls = CallsUnderWay(self._tell_of_call)
+        self.loading = ""
+        """What calls would have to wait for."""
+        self.loaded: asyncio.Event | None = None
+        """When set, models are ready only then."""
+
+    def _tell_of_call(self, call: CallView) -> None:
+        for tell in self.told:
+            tell(call)
+
+    def speaking(self, task: Task) -> Speaking:
+        return Speaking(model=self.speakers.get(task, self.speaker), away=self.away)
+
+    @property
+    def getting_ready(self) -> str:
+        return self.loading
 
     async def ready(self) -> None:
         self.did.append("ready")
+        if self.loaded is not None:
+            await self.loaded.wait()
+            self.loading = ""
 
     def close(self) -> None:
         self.did.append("closed")

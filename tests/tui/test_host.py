@@ -75,7 +75,7 @@ async def test_a_text_that_is_not_understood_comes_back(host: GameHost, tmp_path
     await host.open_new(tmp_path)
     host.start_step("nonsense")
     refused = [item for item in await rested(host) if isinstance(item, Refused)]
-    assert refused == [Refused("nonsense", "Nobody here is called 'nonsense'. Look around first.")]
+    assert refused == [Refused("nonsense", "Nobody here is called 'nonsense'. Look around first.", advice="Look around first.")]
     await host.close()
 
 

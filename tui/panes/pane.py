@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.panes.rows import RowList
+from tui.panes.rows import Row, RowList
 from tui.view import WorldView
 
 
@@ -40,6 +40,11 @@ class Pane(Vertical):
         title = f"{self.NUMBER} {self.TITLE}"
         self.border_title = Content(f"{title} · {about}" if about else title)
         self.border_subtitle = Content(under)
+
+
+def ruled(words: str) -> Row:
+    """A heading with a line through it."""
+    return Row(Content.styled(words, ".head"), lead=Content.styled("── ", ".rule"), rule="─")
 
 
 def bar(share: float, width: int, style: str = ".bar") -> Content:

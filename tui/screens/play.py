@@ -18,8 +18,8 @@ from tui.panes.people import PeoplePane
 from tui.panes.prompt import PromptPane
 from tui.panes.rows import STYLES
 from tui.panes.story import StoryPane
+from tui.screens.calling import CallingScreen
 from tui.screens.playbars import PaneBar, StatusLine, TopBar
-from tui.screens.remembering import RememberingScreen
 from tui.view import Note
 
 PANES: tuple[tuple[str, type[Pane]], ...] = (
@@ -28,7 +28,7 @@ PANES: tuple[tuple[str, type[Pane]], ...] = (
 _WIDE, _MEDIUM, _TALL = 140, 100, 32
 
 
-class PlayScreen(RememberingScreen):
+class PlayScreen(CallingScreen):
     """A game being watched or played."""
 
     COMPONENT_CLASSES = STYLES
@@ -45,15 +45,25 @@ others stay open to you all the same: **3**, then **enter** on somebody shows wh
 **V** makes handoffs ask you before they keep or forget anything; **v**
 opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory.
 
-**M** shows which models answer, what they took, and the caps that hold them. Play pauses before the call that would pass a cap.
+**M** shows which models answer, what they took, and the caps that hold them. Play pauses before the call that would pass a cap. While a
+call takes its time, the line at the bottom says which: its task, the model, the seconds. When another model answers than the first in
+line, the top says so.
+
+**H** holds each call until you let it go, the storyteller's too: you read the exact text first, its size and what it may cost. Only what
+an embedder is given is not asked about. **6**, then **c** shows the calls under way and the last ones. **f3** shows a long note in full.
 """
     BINDINGS = [
+        Binding("f3,N", "read_on", "Whole note", tooltip="Show the note below in full; f3 also from the line"),
         Binding("escape", "stop", "Stop", tooltip="Stop at once; the running beat is not played", id="stop"),
         Binding("escape", "unzoom", "All panes", tooltip="Show all panes again"),
         Binding("escape", "leave_line", "Leave line", tooltip="Leave the line you write in"),
         Binding("n", "round", "Round", tooltip="Play one round; space does too, and f5 also from the line", id="round"),
         Binding("space", "pause", "Pause", tooltip="Rest after this round", id="pause"),
         Binding("space,f5", "round", "Round", show=False),
+        Binding(
+            "enter,f4", "show_held", "Held call", key_display="f4", tooltip="Show the call that waits for your word; f4 also from the line",
+            id="held",
+        ),
         Binding("i,enter", "write", "Write", tooltip="Write what the entity you play does", id="write"),
         Binding("R", "rounds", "Rounds…", tooltip="Play several rounds", id="rounds"),
         Binding("t", "take_over", "Take over", tooltip="Play the entity under the people cursor, or the chosen one", id="take-over"),
@@ -61,6 +71,8 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         Binding("v", "review", "Review", tooltip="Decide on memories that wait for your word", id="review"),
         Binding("v", "nothing_waits", "Review", show=False, tooltip="Decide on memories that wait for your word; none does now"),
         Binding("V", "ask_first", "Ask first", show=False, tooltip="Let handoffs ask you first, or decide alone", id="ask-first"),
+        Binding("H", "hold_calls", "Hold calls", show=False, tooltip="Ask before each call to a model, or let all go out", id="hold-calls"),
+        Binding("N,f3", "whole_note", "Whole note", show=False, tooltip="Show the note below, or what was wrong last, in full"),
         Binding("f", "memory", "Forgotten", tooltip="What left the memory of the chosen one, and the way back", id="memory"),
         Binding("plus", "add_memory", "Add memory", show=False, tooltip="Give the chosen one a memory in your words", id="add-memory"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
@@ -193,7 +205,11 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         in_line = self.story.say.has_focus
         match action:
             case "stop":
-                return self.host.running
+                return self.host.running or bool(self.host.calls.held)
+            case "read_on":
+                return self.bottom.cut
+            case "show_held":
+                return bool(self.host.calls.held)
             case "unzoom":
                 return self.zoomed and not in_line
             case "leave_line":
@@ -201,7 +217,7 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
             case "pause":
                 return self.host.left > 0
             case "write":
-                return self.view.played is not None and not in_line
+                return self.view.played is not None and not in_line and not (self.host.asks and self.host.running)
             case "take_over":
                 return self.view.played is None
             case "let_go":
@@ -234,11 +250,9 @@ opens what waits for your word. **f** shows what left the memory of the chosen o
         self.view = replace(self.view, note=Note("Resting after this round."))
         self.refresh_bindings()
 
-    @work(group="stop", exclusive=True)
-    async def action_stop(self) -> None:
+    def action_stop(self) -> None:
         """Stop at once."""
-        await self.host.stop()
-        self.host.pacer.hurry()
+        self.stop_play()
 
     def action_models(self) -> None:
         """Look at models, what they took and the caps. Play goes on behind it."""

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from engine.events import Embedding
 from engine.records.models import CapState
+from tui.calls import short_model
 from tui.figures import cost, nearest, percent, short_tokens
 from tui.glyphs import CANDIDATE, REFUSED
 from tui.host import date_words
@@ -54,8 +55,14 @@ class Line(Widget):
 class TopBar(Line):
     """World, clock and round on the left; who plays, who speaks for the others and what that has taken on the right."""
 
+    def watch_view(self) -> None:
+        """Paint what has changed, and say on demand what there is no room for."""
+        super().watch_view()
+        if (told := Content("\n").join(Content(line) for line in in_full(self.view))) != self.tooltip:
+            self.tooltip = told
+
     def line(self) -> Content:
-        """The line. Where there is no room for all of it, what was taken is said shorter, then who speaks, then the left part."""
+        """The line. Where there is no room for all of it, what was taken is said shorter, then the left part, then who speaks."""
         world = self.view.world
         if world is None:
             return Content("")
@@ -68,24 +75,26 @@ class TopBar(Line):
         return self.spread(next((left for left in lefts if left.cell_length + right.cell_length <= room), lefts[-1]), right)
 
     def _rights(self) -> list[Content]:
-        """What stands at the right end, and shorter ways to say it."""
+        """What stands at the right end, and shorter ways to say it. Who speaks goes last."""
         who = f"playing {plain(self.view.name(self.view.played))}" if self.view.played else "watching"
         state = (" · running", ".key") if self.view.running else ("", "")
         asks = (" · asks first", ".candidate") if self.view.review else ("", "")
+        holds = (" · holds calls", ".candidate") if self.view.asks else ("", "")
+        tape = (" · ● rec", ".bad") if self.view.recording else ("", "")
         spent, cap = self.view.spent, nearest(self.view.caps)
-        model = plain(self.view.speaker)
-        short = model.rsplit("/", 1)[-1]
+        whole, short, least = speakers(self.view)
         tokens = [f" · {spent.tokens:,} tokens", f" · {short_tokens(spent.tokens)}"] if spent.calls else ["", ""]
         sums = [f" · {cost(spent, long=True)}", f" · {cost(spent)}"] if spent.cost or spent.unpriced else ["", ""]
         gauges = [_gauge(cap, long=True), _gauge(cap, long=False)]
         tails = (
-            (model, tokens[0], sums[0], gauges[0]), (short, tokens[0], sums[0], gauges[0]), (short, tokens[1], sums[1], gauges[0]),
-            (short, tokens[1], sums[1], gauges[1]), ("", tokens[1], sums[1], gauges[1]), ("", "", sums[1], gauges[1]),
-            ("", "", "", gauges[1]), ("", "", "", Content("")),
+            (whole, tokens[0], sums[0], gauges[0]), (short, tokens[0], sums[0], gauges[0]), (short, tokens[1], sums[0], gauges[0]),
+            (short, tokens[1], sums[1], gauges[1]), (least, tokens[1], sums[1], gauges[1]), (least, "", sums[1], gauges[1]),
+            (least, "", "", gauges[1]), (least, "", "", Content("")), ("", "", "", gauges[1]), ("", "", "", Content("")),
         )
-        head = Content.assemble((who, ".deed"), state, asks)
+        head = Content.assemble((who, ".deed"), state, asks, holds, tape)
+        style = ".candidate" if self.view.away else ".quiet"
         return [
-            Content.assemble(head, (f" · {name}" if name else "", ".quiet"), (used + paid, ".quiet"), gauge)
+            Content.assemble(head, (f" · {name}" if name else "", style), (used + paid, ".quiet"), gauge)
             for name, used, paid, gauge in tails
         ]
 
@@ -94,6 +103,32 @@ class TopBar(Line):
         number = self.view.world.round if self.view.world else 0
         parts = [(plain(name), ".head"), (when, ".deed"), (f"round {number}", ".quiet")]
         return Content("   ").join(Content.styled(text, style) for text, style in parts if text)
+
+
+def speakers(view: WorldView) -> tuple[str, str, str]:
+    """Who speaks, and who does other tasks, in full, shorter, and as short as can be: `storyteller (openai/x is away)`."""
+    model, away = plain(view.speaker), plain(view.away)
+    short = short_model(model)
+    whole, middle = (f"{model} ({away} is away)", f"{short} ({short_model(away)} is away)") if away else (model, short)
+    by: dict[str, list[str]] = {}
+    for task, name in view.others.items():
+        by.setdefault(name, []).append(task)
+    if len(by) == 1:
+        [(name, tasks)] = by.items()
+        what = tasks[0] if len(tasks) == 1 else count(len(tasks), "task")
+        return f"{whole}, {what} by {plain(name)}", f"{middle}, {what} by {short_model(name)}", short
+    others = f", {count(len(view.others), 'task')} by others" if by else ""
+    return whole + others, middle + others, short
+
+
+def in_full(view: WorldView) -> list[str]:
+    """Who answers which tasks, and where calls are recorded, a line each."""
+    if not view.speaker:
+        return []
+    instead = f" instead of {plain(view.away)}, which is away" if view.away else ""
+    lines = [f"{plain(view.speaker)} speaks for the characters{instead}."]
+    lines += [f"{task}: {plain(name)}" for task, name in view.others.items()]
+    return [*lines, *([f"All calls are recorded on {plain(view.recording)}."] if view.recording else [])]
 
 
 def _gauge(cap: CapState | None, *, long: bool) -> Content:
@@ -140,13 +175,43 @@ class StatusLine(Line):
     mind_shown: reactive[bool] = reactive(True)
     """Whether the pane of the mind is in sight."""
 
+    busy: reactive[str] = reactive("", repaint=False)
+    """What takes its time: a call, the loading of a library. It stands before all else at the right end, and a note gives way to it."""
+    held: reactive[int] = reactive(0, repaint=False)
+    """Calls that wait for the reader's word, and are not shown."""
+
+    def watch_busy(self) -> None:
+        """Paint this line, and nothing else."""
+        self.watch_view()
+
+    def watch_held(self) -> None:
+        """Paint this line, and nothing else."""
+        self.watch_view()
+
     def line(self) -> Content:
         """The note, with a sign before good and bad ones, or what is said of a model while that matters; a way to what happens out of
         sight."""
+        note, room = self._note(), self.content_size.width - 2
+        rights = [urgent] if (urgent := self._urgent()) else self._rights()
+        fitting = (right for right in rights if urgent or right.cell_length <= room - note.cell_length)
+        return self.spread(note, next(fitting, Content("")))
+
+    @property
+    def cut(self) -> bool:
+        """Whether there is no room for the whole note."""
+        urgent = self._urgent()
+        return self._note().cell_length > self.content_size.width - (urgent.cell_length + 2 if urgent else 0)
+
+    def _note(self) -> Content:
         about = self.view.model_note
-        note = Content.styled(f"… {plain(about.text)}", ".candidate") if about is not None else said(self.view.note)
-        room = self.content_size.width - note.cell_length - 2
-        return self.spread(note, next((right for right in self._rights() if right.cell_length <= room), Content("")))
+        return Content.styled(f"… {plain(about.text)}", ".candidate") if about is not None else said(self.view.note)
+
+    def _urgent(self) -> Content:
+        """What a note gives way to."""
+        if self.held:
+            what = "a call waits for your word: " if self.held == 1 else f"{self.held} calls wait for your word: "
+            return Content.assemble((what if self.content_size.width >= 100 else "held: ", ".candidate"), ("f4", ".key"))
+        return Content.styled(self.busy, ".candidate") if self.busy else Content("")
 
     def _rights(self) -> list[Content]:
         """What stands at the right end, and shorter ways to say it."""

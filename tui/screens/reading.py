@@ -33,6 +33,7 @@ from tui.panes.ledger import LedgerPane
 from tui.panes.prompt import PromptPane
 from tui.panes.story import Aside, StoryPane
 from tui.resting import rest_note
+from tui.standing import standing
 from tui.text import plain
 from tui.view import Note, WorldView, aside, fold, resting, settled
 from tui.weave import woven
@@ -100,9 +101,7 @@ class ReadingScreen(Screen[None]):
 
     def with_models(self, view: WorldView) -> WorldView:
         """The view with who speaks, what was spent and how far caps are used up, as it is now."""
-        if (game := self.host.game) is None:
-            return view
-        return replace(view, speaker=game.model_name, spent=game.models.meter.total, caps=game.models.caps())
+        return standing(view, self.host)
 
     # what is said
 
@@ -135,10 +134,10 @@ class ReadingScreen(Screen[None]):
                     view = self._heard(view, item, lines)
                 case Rested():
                     view = self._rested(view, item)
-                case Refused(text=text, reason=reason, capped=at_cap):
+                case Refused(text=text, reason=reason, capped=at_cap, advice=advice):
                     self.story.say.give_back(text)
                     words = f"{capped(playing=True)} {reason}" if at_cap else reason
-                    view = replace(view, acting=None, prose="", model_note=None, note=self.problem_note(words, lasting=at_cap))
+                    view = replace(view, acting=None, prose="", model_note=None, note=self.problem_note(words, at_cap, advice))
         if any(isinstance(item, Heard) and isinstance(item.event, Called) for item in items):
             view = self.with_models(view)
         running = self.host.running
@@ -215,11 +214,11 @@ class ReadingScreen(Screen[None]):
         self._rested_at = number
         return replace(view, acting=None, prose="", model_note=None, note=note)
 
-    def problem_note(self, text: str, lasting: bool = False) -> Note:
+    def problem_note(self, text: str, lasting: bool = False, advice: str = "") -> Note:
         """A note about what is wrong. When it is too long for its line, all of it is shown over the panes for a while."""
         if len(text) > self.size.width - 4:
             self.notify(plain(text), severity="warning", markup=False)
-        return Note(text, "bad", lasting)
+        return Note(text, "bad", lasting, advice)
 
     def say_problem(self, text: str) -> None:
         """Show what is wrong."""
