@@ -19,7 +19,8 @@ from engine.memory.knowledge.engine import KnowledgeEngine
 from engine.memory.recall.engine import RecallEngine
 from engine.memory.reembedding import EmbeddingJob
 from engine.memory.sessions.collapse import Collapser
-from engine.model_desk import Due, ModelDesk
+from engine.model_desk import ModelDesk
+from engine.model_proposals import Due
 from engine.records.base import EntityId
 from engine.records.hints import ModelHints
 from engine.records.policies import Policies
@@ -47,7 +48,7 @@ class Parts:
         """Without an `embedder` vectors come from the tape of `setup`."""
         self.store, self.policies, self.setup = store, policies, setup
         self.listeners: list[Listener] = [listener] if listener else []
-        self.models = ModelDesk(self.emit, hints=hints, setup=setup, due=self._due, apply=self._route)
+        self.models = ModelDesk(self.emit, hints=hints, setup=setup, due=self._due, apply=self._route, save=store.db.path)
         if isinstance(setup.tape, Recorder):
             setup.tape.tell = lambda text: self.emit(Trouble(text=text))
         if setup.tape is not None:

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
 
 from engine.errors import CommandError, SettingsError
 from engine.events import CallChanged, Called, Listener, Trouble
@@ -15,11 +14,12 @@ from engine.llm.meter import Meter
 from engine.llm.offers import offered_instead
 from engine.llm.opening import Models, open_models
 from engine.llm.remote.bridge import shared_bridge
-from engine.llm.trying import try_model
+from engine.llm.trying import LIMIT, patience, try_model
 from engine.llm.underway import CallsUnderWay
-from engine.llm.usage_log import UsageLog
+from engine.llm.usage_log import SaveLog, UsageLog
+from engine.model_proposals import Due, foretold, proposed
 from engine.records.hints import HintKey, ModelHints
-from engine.records.models import CapState, EndpointView, Forecast, LocalServer, RouteView, Speaking, Spent, TestReport
+from engine.records.models import Call, CapState, EndpointView, Forecast, LocalServer, Proposal, RouteView, Speaking, TestReport, Usage
 from engine.records.prompts import Task
 from engine.settings import (
     STORYTELLER,
@@ -27,72 +27,58 @@ from engine.settings import (
     Settings,
     change_all,
     choosers,
+    load_or_stand_in,
     load_settings,
     settings_path,
     suggested,
     with_hints,
 )
 from engine.settings.environment import overridden
+from engine.settings.hints import first_of, offers
 from engine.settings.keys import dotted, parsed_key
 from engine.setup import Setup
-
-_DECODE: Final = (700, 150)
-"""Tokens of prompt and reply that splitting a piece of prose takes, before any was seen."""
-_ANSWER: Final = 90
-"""Tokens of an actor's reply, before any was seen."""
-_HANDOFF: Final = (700, 400)
-"""Tokens of a handoff's prompt besides the moments it is about, and of its reply, before any was seen."""
-
-
-class Due(NamedTuple):
-    """What the next round is to do."""
-
-    beats: int
-    handoffs: int
-    prompt_tokens: int
-    """Of one actor's prompt, as it would be now."""
-    buffer_tokens: int
-    """Of the moments that one handoff would be about."""
 
 
 class ModelDesk:
     """A person's desk over models: of one open game, or of none. What is set is written to `settings.toml` and holds at once, also for a
     game that is being played: calls under way end as they began."""
 
+    fault: SettingsError | None = None
+    """Why the settings cannot be used as they are now; then what held before holds, or what is built in."""
+
     def __init__(
         self, emit: Listener = lambda event: None, *, hints: ModelHints | None = None, setup: Setup | None = None,
         due: Callable[[], Awaitable[Due]] | None = None, apply: Callable[[Models], None] = lambda models: None,
-        environ: Mapping[str, str] = os.environ,
+        environ: Mapping[str, str] = os.environ, save: Path | None = None,
     ) -> None:
         """`emit` hears of calls, waiting and standing in; `hints` are the world's; `due` tells what the next round is to do; `apply`
-        is given the models whenever they have changed. Raises `SettingsError` for settings that cannot be used."""
+        is given the models whenever they have changed; `save` is the file of the open game. Raises `SettingsError` for settings that
+        cannot be used, unless `setup` lets the storyteller stand in."""
         self._emit, self._hints, self._setup, self._due, self._apply = emit, hints or ModelHints(), setup or Setup(), due, apply
         self._environ = environ
         self._seen = _stamp(settings_path(environ))
-        self._written = load_settings(environ=environ)
+        if self._setup.stand_in:
+            self._written, self.fault = load_or_stand_in(environ)
+        else:
+            self._written = load_settings(environ=environ)
         self.settings = self._in_force()
         """In force now: the file's, with the environment and what holds for this run over it and the world's suggestions below."""
         self.meter = Meter()
         self.meter.listen(lambda call: emit(Called(call=call)))
+        self.calls = CallsUnderWay(lambda call: emit(CallChanged(call=call)))
+        """What is under way, and a person's word on it."""
         self._log = UsageLog(data_folder(environ))
+        self._spent = SaveLog(data_folder(environ), save) if save is not None else None
+        self.meter.listen(self._keep)
         self._caps = Caps(self.settings.caps, self.meter, self._log)
         self._readying: asyncio.Task[None] | None = None
         self.models = self._opened()
 
     # looking
     def routes(self) -> tuple[RouteView, ...]:
-        self.calls = CallsUnderWay(lambda call: emit(CallChanged(call=call)))
-        """What is under way, and a person's word on it."""
         """Who answers each task, the first that can."""
         return self.models.views()
 
-    def endpoints(self) -> tuple[EndpointView, ...]:
-        """All models that routes or settings name."""
-        return self.models.endpoint_views()
-
-    def caps(self) -> tuple[CapState, ...]:
-        """The caps that are set, with what is used of them."""
-        return self._caps.states()
     def speaking(self, task: Task) -> Speaking:
         """Who answers a task now, and whether instead of another."""
         return self.models.speaking(task)
@@ -104,23 +90,32 @@ class ModelDesk:
             return ""
         return "Loading the model adapter…" if self.models.loading else "Looking up windows and prices…"
 
+    def endpoints(self) -> tuple[EndpointView, ...]:
+        """All models that routes or settings name."""
+        return self.models.endpoint_views()
+
+    def caps(self) -> tuple[CapState, ...]:
+        """The caps that are set, with what is used of them."""
+        return self._caps.states()
 
     def suggested(self) -> Mapping[HintKey, str]:
-        """Models that the world suggests and settings leave open."""
-        return {} if self._setup.model else suggested(self._written, self._hints)
+        """Models that the world suggests and that do not answer already, whether or not something else is set."""
+        return {} if self._setup.model else {key: name for key, name in offers(self._hints).items() if first_of(self.settings, key) != name}
+
+    async def proposal(self) -> Proposal:
+        """What the world's suggestions would come to, all of them: what they cost is found out, and no model is called."""
+        return await proposed(self.suggested(), self.settings, suggested(self._written, self._hints), self._due)
+
+    async def usage(self) -> Usage:
+        """What the day has taken, and the save in all its sittings, of providers and servers."""
+        today = await asyncio.to_thread(self._log.today)
+        return Usage(today=today, save=await asyncio.to_thread(self._spent.sum) if self._spent is not None else None)
 
     async def forecast(self) -> Forecast:
         """What the next round may take. Raises `CommandError` without a game."""
         if self._due is None:
             raise CommandError("No game is open.", "Open one to see what its next round may take.")
-        due = await self._due()
-        actor, decode, handoff = (self._first(task) for task in ("actor", "decode", "handoff"))
-        beat = _taking(actor, due.prompt_tokens, _ANSWER) + _taking(decode, *_DECODE)
-        handover = _taking(handoff, _HANDOFF[0] + due.buffer_tokens, _HANDOFF[1])
-        return self.meter.forecast(
-            due.beats, due.handoffs, beat=beat, handoff=handover, guess="a prompt as it would be now, for each who acts",
-            outside=any(view.model != STORYTELLER for view in (actor, decode, handoff)), caps=self.caps(),
-        )
+        return foretold(await self._due(), self.models, self.meter, self.caps())
 
     async def ready(self) -> None:
         """Know the windows and prices of all models in use, as far as they can be known in some seconds. Never fails."""
@@ -131,10 +126,15 @@ class ModelDesk:
 
     async def test(self, name: str) -> TestReport:
         """One small live call to an endpoint, by its name in settings or litellm's. Counted by the meter, held by the caps."""
-        models, resolved = self.models, self.settings.resolved(name)
-        return await try_model(
-            models.endpoint(name), name, models.remote(name), offered=lambda: offered_instead(resolved, shared_bridge()),
-        )
+        return await self._tried(self.models, self.settings, name)
+
+    async def test_found(self, server: LocalServer, model: str) -> TestReport:
+        """The same of a model of a server on this machine that is not set up: nothing is written for it."""
+        name, endpoint = endpoint_for(server, model, await facts_of(server, model))
+        settings = Settings(endpoint={name: endpoint}, provider=self.settings.provider)
+        meter = Meter()  # the forecasts of the one in use go on as they are
+        meter.listen(self.meter.add)
+        return await self._tried(open_models(settings, meter, self._caps, self._emit, usage_log=self._log), settings, name)
 
     async def servers(self) -> tuple[LocalServer, ...]:
         """Model servers that answer on this machine."""
@@ -177,7 +177,12 @@ class ModelDesk:
         """Read the settings anew and let them hold."""
         before = self.settings
         self._seen = await asyncio.to_thread(_stamp, settings_path(self._environ))
-        self._written = await asyncio.to_thread(load_settings, environ=self._environ)
+        try:
+            self._written = await asyncio.to_thread(load_settings, environ=self._environ)
+        except SettingsError as error:
+            self.fault = error
+            raise
+        self.fault = None
         self.settings = self._in_force()
         self._caps.change(self.settings.caps)
         if before.model_copy(update={"caps": self.settings.caps}) != self.settings:  # else what was learned of the models stays
@@ -191,6 +196,19 @@ class ModelDesk:
             self._readying.cancel()
             self._readying = None
 
+    async def _tried(self, models: Models, settings: Settings, name: str) -> TestReport:
+        resolved = settings.resolved(name)
+        view = next((one for one in models.endpoint_views() if one.name == name), None)
+        return await try_model(
+            models.endpoint(name), name, models.remote(name), offered=lambda: offered_instead(resolved, shared_bridge()),
+            limit=LIMIT if view is None else patience(view),
+        )
+
+    def _keep(self, call: Call) -> None:
+        """Count a call for the save, in which costs of earlier sittings are not forgotten."""
+        if self._spent is not None and call.model != STORYTELLER:
+            self._spent.add(call)
+
     def _in_force(self) -> Settings:
         return with_hints(self._setup.over(self._written), self._hints)
 
@@ -199,17 +217,6 @@ class ModelDesk:
         if self._setup.model is not None:
             chosen = dict.fromkeys(chosen, "environment")
         return open_models(self.settings, self.meter, self._caps, self._emit, usage_log=self._log, calls=self.calls, sources=chosen)
-
-    def _first(self, task: Task) -> EndpointView:
-        return next(route.endpoints[0] for route in self.routes() if route.task == task)
-
-
-def _taking(view: EndpointView, prompt: int, reply: int) -> Spent:
-    """What a call of so many tokens takes of a model."""
-    if view.input_price is None or view.output_price is None:
-        return Spent(calls=1, prompt_tokens=prompt, reply_tokens=reply, unpriced=1)
-    cost = (prompt * view.input_price + reply * view.output_price) / 1e6
-    return Spent(calls=1, prompt_tokens=prompt, reply_tokens=reply, cost=cost)
 
 
 def _overriding(key: str, environ: Mapping[str, str]) -> str:

@@ -178,6 +178,32 @@ class RouteView(Record):
     """Who chose the first of them."""
 
 
+class Suggestion(Record):
+    """A model that a world suggests."""
+
+    task: Task | Literal["default"]
+    endpoint: EndpointView
+    by_leave: bool
+    """Whether `models.hints = true` is enough for it to answer: nothing else is set."""
+
+
+class Proposal(Record):
+    """All that a world suggests and settings do not say already, with what it would cost."""
+
+    suggestions: tuple[Suggestion, ...]
+    forecast: Forecast | None
+    """Of the next round with these models; None without a game."""
+
+
+class Usage(Record):
+    """What calls to providers and servers have taken beyond this sitting."""
+
+    today: Spent
+    """Of all runs on this machine."""
+    save: Spent | None
+    """Of the open save, in all its sittings on this machine; None without one."""
+
+
 class LocalServer(Record):
     """A model server found on this machine."""
 

@@ -28,12 +28,26 @@ def with_hints(settings: Settings, hints: ModelHints) -> Settings:
 def suggested(settings: Settings, hints: ModelHints) -> Mapping[HintKey, str]:
     """The models that a world suggests where the settings leave it open, whether or not they are used."""
     models = settings.models
-    if names_models(models, "default"):
-        return {}
+    return {} if names_models(models, "default") else {key: name for key, name in offers(hints).items() if not names_models(models, key)}
+
+
+def offers(hints: ModelHints) -> Mapping[HintKey, str]:
+    """The models that a world suggests and that may be used at all, whatever the settings say."""
     return {
         key: name for key, name in hints.models.items()
-        if key != "embed" and not names_models(models, key) and (name == STORYTELLER or (is_litellms(name) and "://" not in name))
+        if key != "embed" and (name == STORYTELLER or (is_litellms(name) and "://" not in name))
     }
+
+
+def with_models(settings: Settings, names: Mapping[HintKey, str]) -> Settings:
+    """Settings in which models of these names answer their tasks, and nothing instead of them."""
+    changes: Mapping[HintKey, Mapping[str, object]] = {key: {"model": name, "fallbacks": ()} for key, name in names.items()}
+    return settings.model_copy(update={"models": _changed(settings.models, changes)})
+
+
+def first_of(settings: Settings, key: HintKey) -> str:
+    """The model that is asked first for a task, or for all others."""
+    return settings.models.default.model if key == "default" else settings.models.answering(key).model
 
 
 def names_models(models: ModelSettings, key: HintKey) -> bool:
@@ -58,7 +72,11 @@ def _changed(models: ModelSettings, changes: Mapping[HintKey, Mapping[str, objec
     for key, change in changes.items():
         field = _field(key)
         line = getattr(models, field)
-        fields[field] = (line if isinstance(line, TaskSettings) else TaskSettings()).model_copy(update=change)
+        own = line if isinstance(line, TaskSettings) else TaskSettings()
+        if "model" in change:  # from now on it no longer has from the default what else that says
+            patient = {name: getattr(models.default, name) for name in ("temperature", "timeout") if name not in own.model_fields_set}
+            own = own.model_copy(update={name: value for name, value in patient.items() if value is not None})
+        fields[field] = own.model_copy(update=change)
     return models.model_copy(update=fields)
 
 

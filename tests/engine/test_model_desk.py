@@ -8,10 +8,15 @@ from engine.errors import CommandError, SettingsError
 from engine.events import Called, EngineEvent, Paused, Trouble
 from engine.files.bundled import bundled_worlds
 from engine.game import Game
+from engine.llm.usage_log import UsageLog
 from engine.model_desk import ModelDesk
-from engine.records.models import LocalServer
-from engine.settings import CapSettings, TaskSettings, settings_path
+from engine.model_proposals import Due
+from engine.records.hints import ModelHints
+from engine.records.models import LocalServer, Spent
+from engine.settings import CapSettings, TaskSettings, put_aside, settings_path
 from engine.setup import Setup
+from tests.engine.llm.stack import a_call
+from tests.fake_behaviour import says
 from tests.fake_server import FakeServer
 
 
@@ -190,3 +195,108 @@ async def test_a_test_says_whether_a_model_answers(environ: dict[str, str]) -> N
         assert desk.meter.by_model["openai/any"].calls >= 1
     gone = await desk.test("home")
     assert (gone.ok, gone.trouble) == (False, "unreachable")
+
+
+async def test_what_is_built_in_stands_in_until_the_settings_are_put_right(environ: dict[str, str]) -> None:
+    path = settings_path(environ)
+    path.parent.mkdir()
+    path.write_text("[models]\ndefault = 'openai/gpt-5-mini'\nacter = 1\n[caps]\nrun_tokens = 5\n")
+    with pytest.raises(SettingsError):
+        ModelDesk(environ=environ)
+    desk = ModelDesk(environ=environ, setup=Setup(stand_in=True))
+    assert desk.fault is not None
+    assert desk.fault.lines == (3,)
+    assert {route.endpoints[0].model for route in desk.routes()} == {"storyteller"}
+    assert desk.caps() == ()
+    for refused in (desk.set("caps.run_tokens", 10), desk.reload()):
+        with pytest.raises(SettingsError):
+            await refused
+    assert "acter" in path.read_text()
+    put_aside(path, 3)
+    await desk.refresh()
+    assert desk.fault is None
+    assert [state.limit for state in desk.caps()] == [5]
+    path.write_text("[models\n")
+    await desk.refresh()
+    assert desk.fault is not None
+    assert [state.limit for state in desk.caps()] == [5]
+
+
+@pytest.mark.parametrize("made", [True, False])
+async def test_a_game_is_played_by_the_storyteller_while_settings_cannot_be_used(tmp_path: Path, made: bool, own: Path) -> None:
+    save = tmp_path / "a.db"
+    if not made:
+        await (await Game.create(demo(), save, seed=7)).close()
+    own.write_text("[models]\nacter = 1\n")  # noqa: ASYNC240 - a test
+    with pytest.raises(SettingsError):
+        await (Game.create(demo(), save, seed=7) if made else Game.open(save))
+    setup = Setup(stand_in=True)
+    game = await (Game.create(demo(), save, seed=7, setup=setup) if made else Game.open(save, setup=setup))
+    assert (await game.step()).beats
+    assert game.models.fault is not None
+    await game.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings file of this process."""
+    monkeypatch.setenv("OTHERMINDS_CONFIG", str(tmp_path))
+    monkeypatch.setenv("OTHERMINDS_HOME", str(tmp_path / "home"))
+    return tmp_path / "settings.toml"
+
+
+async def test_what_a_save_took_is_counted_over_all_sittings(tmp_path: Path, own: Path) -> None:
+    save, taken = tmp_path / "a.db", Spent()
+    for cost in (0.5, 0.25):
+        game = await (Game.open(save) if save.exists() else Game.create(demo(), save, seed=7))
+        game.meter.add(a_call(cost=cost))
+        game.meter.add(a_call(model="storyteller", cost=0.0))
+        taken += Spent.of(a_call(cost=cost))
+        assert (await game.models.usage()).save == taken
+        await game.close()
+    assert (await ModelDesk().usage()).save is None
+    save.unlink()
+    game = await Game.create(demo(), save, seed=7)
+    assert (await game.models.usage()).save == Spent()
+    await game.close()
+
+
+async def test_what_the_day_took_is_known_without_a_cap(environ: dict[str, str]) -> None:
+    UsageLog(Path(environ["OTHERMINDS_HOME"])).add(a_call(cost=0.5))
+    assert (await ModelDesk(environ=environ).usage()).today == Spent.of(a_call(cost=0.5))
+
+
+async def test_suggestions_are_there_also_when_something_else_is_set_and_what_they_cost_is_told(environ: dict[str, str]) -> None:
+    hints = ModelHints(models={"default": "openai/gpt-5-mini", "handoff": "ollama_chat/nobody-knows-it", "actor": "http://x/y"})
+
+    async def due() -> Due:
+        return Due(beats=2, handoffs=1, prompt_tokens=1000, buffer_tokens=500)
+
+    desk = ModelDesk(hints=hints, due=due, environ=environ)
+    assert set(desk.suggested()) == {"default", "handoff"}
+    await desk.set("models.default", "anthropic/claude-haiku-4-5")
+    assert set(desk.suggested()) == {"default", "handoff"}
+    await desk.set("models.handoff", "ollama_chat/nobody-knows-it")
+    assert set(desk.suggested()) == {"default"}
+    proposal = await desk.proposal()
+    [one] = proposal.suggestions
+    assert (one.task, one.endpoint.name, one.by_leave) == ("default", "openai/gpt-5-mini", False)
+    assert one.endpoint.input_price
+    assert proposal.forecast is not None
+    assert proposal.forecast.cost
+    assert proposal.forecast.seconds is None
+    assert desk.settings.models.default.model == "anthropic/claude-haiku-4-5"
+    await desk.set_all({"models.default": None, "models.handoff": None})
+    assert all(each.by_leave for each in (await desk.proposal()).suggestions)
+
+
+async def test_a_model_that_was_found_is_tried_without_being_set_up(environ: dict[str, str]) -> None:
+    async with FakeServer(kind="llama.cpp", window=4096) as server:
+        server.behave(says("I am ready."), says('{"word": "lantern", "count": 3}'))
+        desk = ModelDesk(environ=environ | {"LLAMA_ARG_PORT": str(server.port)})
+        found = next(one for one in await desk.servers() if one.api_base == server.base)
+        report = await desk.test_found(found, found.models[0])
+    assert report.ok
+    assert desk.meter.total.calls == 2
+    assert not settings_path(environ).exists()
+    assert {one.model for one in desk.endpoints()} == {"storyteller"}
