@@ -12,8 +12,10 @@ from engine.desk import MemoryDesk
 from engine.errors import CommandError
 from engine.events import EngineEvent, Happened, Listener, PinChanged, Trouble
 from engine.files.reader import read_world
+from engine.folders import data_folder
 from engine.knowledge_desk import KnowledgeDesk
 from engine.llm.meter import Meter
+from engine.llm.usage_log import SaveLog
 from engine.mind.aliases import is_name
 from engine.mind.timewords import naturalize_time
 from engine.mind.voice import tell
@@ -21,7 +23,6 @@ from engine.model_desk import ModelDesk
 from engine.records.base import BufferId, EntityId, LedgerId
 from engine.records.clean import clean
 from engine.records.memory import AliasChange, BufferEntry, HandoffRun, Pin
-from engine.records.models import Speaking
 from engine.records.policies import Policies
 from engine.records.prompts import Prompt
 from engine.records.tokens import token
@@ -61,6 +62,7 @@ class Game:
         authored = authored.model_copy(update={"world": with_sleepers(authored.world)})
         store = await Store.create(Path(save), authored)
         try:
+            await asyncio.to_thread(SaveLog(data_folder(), store.db.path).begin)
             return await cls._begun(store, setup, None)
         except BaseException:
             await store.db.discard()
@@ -141,11 +143,6 @@ class Game:
     def model_name(self) -> str:
         """Who speaks for the characters: `storyteller`."""
         return self._parts.router.model("actor").name
-
-    @property
-    def speaking(self) -> Speaking:
-        """Who speaks for the characters now, and whether instead of another."""
-        return self._parts.models.speaking("actor")
 
     @property
     def embedder_name(self) -> str:
