@@ -1,6 +1,6 @@
 """What programs are replied with, over HTTP and by the command line, apart from what the engine's views are already."""
 
-from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine, WordingLine
+from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine, ReviewLine, WordingLine
 from engine.memory.knowledge.history import Question
 from engine.records.base import EntityId, Record
 from engine.records.sessions import CollapseReport, PromotionState, SessionCollapseSummary, SessionId, SessionStatus, Turn
@@ -72,6 +72,12 @@ class Trail(Record):
     audit: tuple[AuditLine, ...]
     next: int | None
     """Ask with it as `before` for the next page; None on the last."""
+
+
+class Waiting(Record):
+    """All that waits for a person, oldest first."""
+
+    waiting: tuple[ReviewLine, ...]
 
 
 class Answered(Record):

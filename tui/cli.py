@@ -11,9 +11,11 @@ from engine.errors import OthermindsError
 from engine.records.clean import clean
 from tui.cli_config import config
 from tui.cli_doctor import doctor
+from tui.cli_knowledge import knowledge
 from tui.cli_memory import audit, embed, recall
 from tui.cli_run import run
 from tui.cli_serve import serve
+from tui.cli_sessions import sessions
 from tui.paths import WorldOrSave, WorldPath, is_save, world_path
 
 if TYPE_CHECKING:
@@ -93,6 +95,8 @@ app.command()(recall)
 app.command()(audit)
 app.command()(embed)
 app.command()(serve)
+app.add_typer(sessions, name="sessions")
+app.add_typer(knowledge, name="knowledge")
 app.add_typer(config, name="config")
 app.command()(doctor)
 
