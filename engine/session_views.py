@@ -163,7 +163,9 @@ def _summary(world: World, summary: SessionCollapseSummary, viewer: EntityId | N
     changed = {
         "facts": tuple(one(fact, "content") for fact in summary.facts),
         "decisions": tuple(one(made, "content", "rationale", "supersedes") for made in summary.decisions),
-        "strategies": tuple(one(way, "trigger", "action", "context") for way in summary.strategies),
+        "strategies": tuple(
+            one(way, "trigger", "context").model_copy(update={"action": told(world, way.action, viewer)}) for way in summary.strategies
+        ),
         "discoveries": _all_told(world, summary.discoveries, viewer), "next_steps": _all_told(world, summary.next_steps, viewer),
     }
     return one(summary, "goal").model_copy(update=changed)

@@ -99,7 +99,7 @@ notice. A **pinned** turn is reason enough to ask a model what is left of the se
         return await self._keep(TurnDraft(role, text, hint, self.query_one("#pinned", Tick).value))
 
 
-class NoteDialog(FormDialog):
+class ScratchDialog(FormDialog):
     """A note on the scratchpad: a key and its words."""
 
     HELP = """\
@@ -115,7 +115,7 @@ session is open. A key that is there already gets the new words. People may be n
     def fields(self) -> ComposeResult:
         """Key and words."""
         if self._key:
-            yield Static(f"Its words now: {self._text}", markup=False)
+            yield Static("It is shown as the owner of the session reads it.", markup=False)
         else:
             yield from self.field("Key", Line("", id="key", compact=True, max_length=60, placeholder="hypothesis"))
         yield Label("Words", markup=False)

@@ -48,7 +48,10 @@ class StillList(RowList):
     """A list whose chosen row stays where it is on the screen when rows above it come or go."""
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Show these rows instead, with the chosen one at the same height."""
+        """Show these rows instead, with the chosen one at the same height. When it is gone, the one in its place is chosen."""
+        held, keys = self.keys, [row.key for row in rows if row.key]
+        if keys and self.cursor in held and self.cursor not in keys:
+            self.cursor = keys[min(held.index(self.cursor), len(keys) - 1)]
         before = self._line_of(self.cursor)
         super().show(rows)
         after = self._line_of(self.cursor)

@@ -138,7 +138,7 @@ def _gate(rows: Rows, gate: "GateReport", status: str) -> None:
          f" recurrence was not weighed; the threshold is {gate.threshold:g}", ".deed"),
     )
     rows.row(body)
-    rows.quiet(f"{gate.telling} of {count(gate.turns, 'turn')} tell something; {count(gate.pinned, 'pin')}.")
+    rows.quiet(f"Turns that tell something: {gate.telling} of {gate.turns}. Pins: {gate.pinned}.")
 
 
 def _call(rows: Rows, line: "RunLine", open_folds: Collection[str]) -> None:

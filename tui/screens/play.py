@@ -43,7 +43,8 @@ what mattered in its ledger and forgets the rest. It is shown as it happens.
 others stay open to you all the same: **3**, then **enter** on somebody shows what they have in mind, **f** what they forgot.
 
 **V** makes handoffs ask you before they keep or forget anything; **v**
-opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory.
+opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory. **S** shows
+what the chosen one has gathered of others, **A** every change to sessions and knowledge.
 
 **M** shows which models answer, what they took, and the caps that hold them. Play pauses before the call that would pass a cap. While a
 call takes its time, the line at the bottom says which: its task, the model, the seconds. When another model answers than the first in
@@ -74,6 +75,8 @@ an embedder is given is not asked about. **6**, then **c** shows the calls under
         Binding("H", "hold_calls", "Hold calls", show=False, tooltip="Ask before each call to a model, or let all go out", id="hold-calls"),
         Binding("N,f3", "whole_note", "Whole note", show=False, tooltip="Show the note below, or what was wrong last, in full"),
         Binding("f", "memory", "Forgotten", tooltip="What left the memory of the chosen one, and the way back", id="memory"),
+        Binding("S", "sessions", "Sessions", show=False, tooltip="What the chosen one has gathered of others, and what became of it"),
+        Binding("A", "audit", "Audit", show=False, tooltip="Every change to sessions and knowledge"),
         Binding("plus", "add_memory", "Add memory", show=False, tooltip="Give the chosen one a memory in your words", id="add-memory"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
         *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),

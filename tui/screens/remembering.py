@@ -63,6 +63,22 @@ class RememberingScreen(ByHandScreen):
             self.note_read()
             self.app.push_screen(MemoryScreen(self.host.game, self.view.chosen or "", plain(self.view.name(self.view.chosen))))
 
+    def action_sessions(self) -> None:
+        """Look at what the chosen one has gathered of others."""
+        from tui.screens.sessions import SessionsScreen
+
+        if self.host.game is not None:
+            self.note_read()
+            self.app.push_screen(SessionsScreen(self.host, agent=self.view.chosen))
+
+    def action_audit(self) -> None:
+        """Look at every change to sessions and knowledge."""
+        from tui.screens.audit import AuditScreen
+
+        if self.host.game is not None:
+            self.note_read()
+            self.app.push_screen(AuditScreen(self.host))
+
     # by hand
 
     @work(group="by-hand")

@@ -9,7 +9,7 @@ from engine.errors import OthermindsError
 from engine.records.base import EntityId
 from engine.records.sessions import SessionId
 from tui.dialogs.confirm import ConfirmDialog
-from tui.dialogs.session import NewSession, NoteDialog, StartDialog, TurnDialog, TurnDraft
+from tui.dialogs.session import NewSession, ScratchDialog, StartDialog, TurnDialog, TurnDraft
 from tui.figures import money
 from tui.panes.sessions import held, pair_words
 from tui.panes.sessions_ended import NOTE, TURN
@@ -158,7 +158,7 @@ class SessionsByHandScreen(SessionsReadingScreen):
         async def keep(key: str, words: str) -> str:
             return await self.tried(game.sessions.scratch(session, key, words), "Noted.")
 
-        await self.app.push_screen_wait(NoteDialog(name, plain(text), keep))
+        await self.app.push_screen_wait(ScratchDialog(name, plain(text), keep))
 
     @work(group="by-hand")
     async def action_pin(self) -> None:
@@ -182,7 +182,9 @@ class SessionsByHandScreen(SessionsReadingScreen):
             await self.told(game.sessions.scratch(line.session.id, note, None), f"The note {note} is gone. The audit keeps its words: A.")
             return
         lost = f"{held(line)} come to nothing: no fact, decision or task of it is kept."
-        notes = f" Its {count(len(line.session.scratch), 'note')} leave the agent's prompt." if line.session.scratch else ""
+        noted = len(line.session.scratch)
+        stands = "no longer stands" if noted == 1 else "no longer stand"
+        notes = f" Its {count(noted, 'note')} {stands} in the agent's prompt." if noted else ""
         question = f"{pair_words(line)}\n\n{capital(lost)}{notes}\n\nWhat was said stays in the minds of both. r takes this back."
         if await self.app.push_screen_wait(ConfirmDialog("Discard this session?", question, "discard it")):
             await self.told(game.sessions.discard(line.session.id), "Discarded. r takes it back, until the two begin another.")
@@ -232,7 +234,7 @@ def foretold(game: "Game", forecast: "CollapseForecast") -> str:
         price = f"At most {money(most)}." if most else "It costs nothing."
     left = f" {count(forecast.left_out, 'turn')} will be left out: there is no room for them." if forecast.left_out else ""
     return (
-        f"{plain(forecast.model)} will be asked ({plain(gate.reason)}): about {forecast.prompt_tokens:,} tokens, and up to "
+        f"{'The storyteller' if forecast.model == 'storyteller' else plain(forecast.model)} will be asked ({plain(gate.reason)}): about {forecast.prompt_tokens:,} tokens, and up to "
         f"{forecast.reply_tokens:,} of reply. {price}{cut}{left} What contradicts something known may take a call more."
     )
 
