@@ -2,6 +2,7 @@
 
 import time
 
+from engine.backing import Backing
 from engine.beside import Beside
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
@@ -78,6 +79,7 @@ class Parts:
         self.sessions = SessionDesk(
             store, lambda: self.simulation.world, policies, self.emit, self.beside, collapser.foretold
         )
+        self.backing = Backing(store.db.path, self.emit) if setup.backups and not store.db.read_only else None
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
 
     def emit(self, event: EngineEvent) -> None:

@@ -122,6 +122,8 @@ class Game:
             await asyncio.wait({self._embedding})
         self._parts.models.close()
         await self._parts.beside.close()
+        if self._parts.backing is not None:
+            await self._parts.backing.close()
         await self._store.close()
 
     @property
@@ -198,6 +200,8 @@ class Game:
         Raises `CommandError` before anything is changed when the text cannot be understood. Cancelling is safe: the running beat
         is not consumed."""
         await self._parts.ready()
+        if self._parts.backing is not None:
+            self._parts.backing.round_begins()
         async with self._parts.beside.playing():
             return await self._played_round(text)
 

@@ -21,6 +21,8 @@ class Setup:
     """Who answers all tasks, over the settings."""
     resting: bool = False
     """Whether only what is asked for is done: no collapse, promotion or embedding is begun because a save is opened."""
+    backups: bool = False
+    """Whether the save is copied now and then while it is played."""
     stand_in: bool = False
     """Whether what is built in stands in while the settings cannot be used: the storyteller, and the embedder that needs nothing. Else
     nothing is opened then."""

@@ -31,6 +31,8 @@ _NAME: Final = re.compile(rf"(\d{{8}}T\d{{6}})Z-(\d+)-round-(\d+)-({'|'.join(get
 _FORMAT: Final = "%Y%m%dT%H%M%S"
 _ROUND: Final = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'round'"
 
+_END: Final = "SELECT max(seq), sum(undone) FROM journal"
+
 
 class Backup(Record):
     """A whole copy of a save."""
@@ -92,6 +94,17 @@ def back_up(conn: sqlite3.Connection, save: Path, reason: Reason, now: datetime 
     return made
 
 
+def same_as(conn: sqlite3.Connection, backup: Backup | None) -> bool:
+    """Whether nothing has changed in an open save since a copy of it was made: what its journal ends with is the same."""
+    if backup is None:
+        return False
+    try:
+        with closing(_opened(backup.path)) as copy:
+            return bool(copy.execute(_END).fetchall() == conn.execute(_END).fetchall())
+    except sqlite3.Error:  # of an earlier version, or gone
+        return False
+
+
 def spare(backups: Iterable[Backup], today: date) -> list[Backup]:
     """Those of some copies that need not be kept: neither among the newest of their kind nor the last of one of the last days."""
     kept: set[Path] = set()
@@ -122,7 +135,7 @@ def restore(save: Path, backup: Path) -> Path | None:
             fresh = save.with_name(f"{save.name}.new")
             fresh.unlink(missing_ok=True)
             try:
-                with closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)) as conn:
+                with closing(_opened(backup)) as conn:
                     conn.execute("VACUUM INTO ?", (str(fresh),))
                 _flush(fresh)
                 for side in ("-wal", "-shm"):  # of what stood there: SQLite would play it into the copy
@@ -176,13 +189,18 @@ def _put_by(save: Path) -> Path | None:
 def _check(backup: Path) -> None:
     """Raise `SaveError` for what is no sound save."""
     try:
-        with closing(sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as conn:
+        with closing(_opened(backup)) as conn:
             [(application,)] = conn.execute("PRAGMA application_id").fetchall()
             [(found,)] = conn.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.Error as error:
         raise SaveError(f"{backup} cannot be put back: {error}.", "Choose another backup.") from error
     if application != APPLICATION_ID or found != "ok":
         raise SaveError(f"{backup} is no sound save.", "Choose another backup.")
+
+
+def _opened(backup: Path) -> sqlite3.Connection:
+    """A copy, only to be read: as it lies, so that nothing appears beside it."""
+    return sqlite3.connect(f"{backup.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
 def _free(folder: Path, now: datetime, number: int, reason: Reason) -> Path:
