@@ -7,6 +7,7 @@ from engine.beside import Beside
 from engine.desk import MemoryDesk
 from engine.errors import SaveError
 from engine.events import EngineEvent, FactionsChanged, HandoffCommitted, KnowledgeChanged, Listener, Trouble
+from engine.history_desk import HistoryDesk
 from engine.knowledge_desk import KnowledgeDesk
 from engine.llm.cassette import Playback, Recorder, recorded, recorded_embedder, replayed, replayed_embedder
 from engine.llm.embedders import open_embedder_or_stand_in
@@ -30,6 +31,7 @@ from engine.session_desk import SessionDesk
 from engine.settings import load_or_stand_in, load_settings
 from engine.setup import Setup
 from engine.storage.store import Store
+from engine.turning import Turning
 from engine.turns.actor import Actor
 from engine.turns.decoder import Decoder
 from engine.turns.referee import Referee
@@ -81,6 +83,8 @@ class Parts:
         )
         self.backing = Backing(store.db.path, self.emit) if setup.backups and not store.db.read_only else None
         self.job = EmbeddingJob(store, embedder, self.emit, self.recall.forget)
+        turning = Turning(store, self.simulation, self.beside, self.recall, self.handoff, self.compression, self.job)
+        self.history = HistoryDesk(store, lambda: self.simulation.world, turning, self.emit)
 
     def emit(self, event: EngineEvent) -> None:
         """Tell everybody who listens. What recall holds is read anew when memories have left a mind, and when knowledge or who may know

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from engine.errors import CapReachedError, ChangedError, OthermindsError
+from engine.errors import CapReachedError, ChangedError, CommandError, OthermindsError
 from engine.events import KnowledgeChanged, Listener, PromotionCommitted, SessionCollapsed, SessionsChanged, Trouble
 from engine.memory.knowledge.engine import KnowledgeEngine, Placed
 from engine.memory.sessions.collapse import Collapse, Collapser
@@ -50,16 +50,38 @@ class Beside:
         self._wanted: set[SessionId] = set()
         """Sessions that a person wants collapsed now: they rest no longer, though they failed."""
         self._promoting = False
+        self._playing = False
         self._since = datetime.min
         self._told = ""
 
     @asynccontextmanager
     async def playing(self) -> AsyncIterator[None]:
         """A round: nothing of this work is written meanwhile. What is due is begun after it."""
-        began = self._world().now
         async with self._round:
+            self._playing = True
+            try:
+                began = self._world().now
+                yield
+            except BaseException:
+                self._playing = False
+                raise
+        try:
+            await self.begin(began)
+        finally:
+            self._playing = False
+
+    @asynccontextmanager
+    async def still(self) -> AsyncIterator[None]:
+        """While nothing is played and nothing is under way: what was is given up, and begun anew after the next round if it is due then.
+        Raises `CommandError` while a round is played."""
+        if self._playing:
+            raise CommandError("A round is being played.", "Stop it, or wait for its end.")
+        await self.close()
+        async with self._round:
+            await self.close()
+            self._wanted.clear()
+            self._held.clear()
             yield
-        await self.begin(began)
 
     async def begin(self, since: datetime | None = None) -> None:
         """Begin what is due and not under way, and do at once what asks no model. `since` is the world time of the oldest change that was
@@ -68,7 +90,7 @@ class Beside:
         await self._begin_collapses(world, since)
         if not self._promoting and await self._knowledge.promotion_due(world):
             self._promoting = True
-            self._start(self._promotion())
+            self.start(self._promotion())
         if await self._knowledge.sweep_due(world):
             async with self._round:
                 sunk = await self._store.db.write(partial(self._knowledge.sweep, world=world))
@@ -86,7 +108,7 @@ class Beside:
             ready = await self._store.db.write(partial(_marked, store=self._store, world=world, due=ready))
             self._emit(SessionsChanged(session_ids=tuple(session.id for session, _ in ready)))
             self._under_way.update((session.id, asyncio.Event()) for session, _ in ready)
-            self._start(self._collapses(world, ready))
+            self.start(self._collapses(world, ready))
 
     def asked(self, session: SessionId) -> None:
         """A person's word on a session: it is looked at at once, also when it failed a moment ago."""
@@ -95,7 +117,7 @@ class Beside:
 
     def grown(self, session: SessionId) -> None:
         """A session may hold more than its policy allows: it is looked at at once."""
-        self._start(self._begin_collapses(self._world(), only=session))
+        self.start(self._begin_collapses(self._world(), only=session))
 
     async def over(self, session: SessionId) -> CapReachedError | None:
         """Wait until a session that was asked for is no longer being collapsed. Returns the cap that keeps it from that, if one does."""
@@ -206,7 +228,8 @@ class Beside:
         finally:
             self._promoting = False
 
-    def _start(self, work: Coroutine[object, object, None]) -> None:
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Do something beside play. It is given up when play ends, or goes back to an earlier moment."""
         task = asyncio.create_task(work, name="otherminds-beside")
         self._tasks.add(task)
         task.add_done_callback(self._ended)

@@ -225,6 +225,18 @@ class FactionsChanged(Record):
     changes: tuple[FactionChange, ...]
 
 
+class HistoryMoved(Record):
+    """Something was taken back, or brought again: nothing of the save may be held to be as it was told before."""
+
+    kind: Literal["history_moved"] = "history_moved"
+    back: bool
+    """Whether it was taken back; else it was brought again."""
+    text: str
+    """What it was, for people."""
+    round: int
+    now: datetime
+
+
 class Embedding(Record):
     """How far the background job has come that embeds memories for the present embedder. `done == total` ends it."""
 
@@ -276,10 +288,11 @@ class Trouble(Record):
 
 
 EngineEvent = (
-    RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed | EntityMoved
-    | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted | HandoffFailed
-    | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged | CollapseStep | SessionCollapsed
-    | KnowledgeChanged | PromotionCommitted | FactionsChanged | Embedding | ModelNote | CallChanged | Called | Paused | Trouble
+    RoundStarted | RoundEnded | BeatStarted | ProseStreamed | ProseTakenBack | Happened | BeatEnded | BeatFailed
+    | EntityMoved | PortalChanged | AliasLearned | PinChanged | HandoffStarted | ChunkDecided | HandoffCommitted
+    | HandoffFailed | HandoffProposed | ProposalClosed | MemoryChanged | EntryRestored | SessionsChanged
+    | CollapseStep | SessionCollapsed | KnowledgeChanged | PromotionCommitted | FactionsChanged | HistoryMoved
+    | Embedding | ModelNote | CallChanged | Called | Paused | Trouble
 )
 Listener = Callable[[EngineEvent], None]
 """Called on the event loop, in order. Must be quick and must not raise."""

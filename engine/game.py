@@ -13,6 +13,7 @@ from engine.errors import CommandError
 from engine.events import EngineEvent, Happened, Listener, PinChanged, Trouble
 from engine.files.reader import read_world
 from engine.folders import data_folder
+from engine.history_desk import HistoryDesk
 from engine.knowledge_desk import KnowledgeDesk
 from engine.llm.meter import Meter
 from engine.llm.usage_log import SaveLog
@@ -85,7 +86,8 @@ class Game:
         try:
             if not store.db.read_only and not (setup and setup.resting):
                 await game._begin_embedding()
-                await game._parts.beside.begin()
+                if not await store.db.read(store.journal.undone):  # what was taken back can be brought again until something new happens
+                    await game._parts.beside.begin()
         except BaseException:
             await game.close()
             raise
@@ -175,6 +177,11 @@ class Game:
     def knowledge(self) -> KnowledgeDesk:
         """What a person or a program asks of knowledge and does to it."""
         return self._parts.knowledge
+
+    @property
+    def history(self) -> HistoryDesk:
+        """What happened to the save: to be taken back, and brought again."""
+        return self._parts.history
 
     # playing
     def listen(self, listener: Listener) -> Callable[[], None]:

@@ -46,13 +46,16 @@ class Step(Record):
         return next((change for change in self.changes if change.kind not in ("round", "upkeep")), self.changes[0])
 
     @property
-    def last(self) -> int:
-        """Number of its newest change: steps are taken back down to one by it."""
-        return self.changes[-1].seq
+    def begins_round(self) -> bool:
+        """Whether with it goes that its round was begun at all."""
+        return any(change.kind == "round" for change in self.changes)
 
 
 class Preview(Record):
     """What would be taken back, or brought again, before it is."""
+
+    back: bool
+    """Whether it is taken back; else it is brought again."""
 
     steps: tuple[Step, ...]
     """In the order in which they would go: for undo the newest first. Empty when there is nothing."""

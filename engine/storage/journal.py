@@ -41,7 +41,7 @@ _PAST = "SELECT seq, first, last FROM journal WHERE seq < :seq AND round <= (SEL
 _COLUMNS = "seq, kind, label, round, timestamp, undone"
 _DONE = f"SELECT {_COLUMNS} FROM journal WHERE undone = 0 AND last IS NOT NULL ORDER BY seq DESC LIMIT ?"
 _SINCE = f"SELECT {_COLUMNS} FROM journal WHERE undone = 0 AND last IS NOT NULL AND round > ? ORDER BY seq DESC"
-_UNDONE = f"SELECT {_COLUMNS} FROM journal WHERE undone = 1 ORDER BY seq LIMIT ?"
+_UNDONE = f"SELECT {_COLUMNS} FROM journal WHERE undone = 1 ORDER BY seq"
 _OLDEST = f"SELECT {_COLUMNS} FROM journal WHERE undone = 0 ORDER BY seq LIMIT 1"
 _SPAN = "SELECT first, last, undone FROM journal WHERE seq = ?"
 _NEXT_BACK = "SELECT max(seq) FROM journal WHERE undone = 0 AND last IS NOT NULL"
@@ -115,9 +115,9 @@ class JournalRepository:
                 raise CommandError(f"The way back ends at round {reach}.", "What came before it can be taken back no longer.")
         return [_change(row) for row in conn.execute(_SINCE, (round_number,))]
 
-    def undone(self, conn: sqlite3.Connection, limit: int) -> list[Change]:
+    def undone(self, conn: sqlite3.Connection) -> list[Change]:
         """What was taken back and can be brought again, in the order in which it would be."""
-        return [_change(row) for row in conn.execute(_UNDONE, (limit,))]
+        return [_change(row) for row in conn.execute(_UNDONE)]
 
     def rows(self, conn: sqlite3.Connection, changes: Sequence[Change]) -> Counter[tuple[str, str]]:
         """How many rows changes hold, by table and by what was done: '+' for rows that they brought, '-' for those they took, '~' for those

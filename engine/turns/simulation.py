@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from engine.errors import BadOutputError, CapReachedError, CommandError, ModelError, OthermindsError, ProviderError, Trouble
 from engine.events import (
@@ -46,6 +46,8 @@ from engine.world.rules import apply
 
 _THE_SAME_FOR_ALL: frozenset[Trouble] = frozenset({"no_key", "unknown_model", "unreachable", "rate_limited", "overloaded"})
 """Troubles of a provider that everybody who acts after would meet too: the round ends, and a person or some time is needed."""
+T = TypeVar("T")
+
 _DEFAULT = SessionPolicy()
 _BY_HAND = "by hand"
 """Template name of a beat that a person wrote."""
@@ -187,6 +189,14 @@ class SimulationManager:
 
         await self._commit(run)
         return tuple(done)
+
+    async def turn(self, run: Callable[[sqlite3.Connection], T]) -> T:
+        """Write what leads to another moment of the save, and take the world as it is then. What was begun is forgotten."""
+        async with self._writer:
+            done, world = await self._store.db.write(lambda conn: (run(conn), self._store.worlds.load(conn)))
+            self.world, self._stopped, self._waiting, self._kept = world, False, None, None
+            self._uses.forget()
+        return done
 
     def _a_minute_passes(self, conn: sqlite3.Connection, world: World) -> Written:
         after = world.model_copy(update={"now": advance(world.now, 1)})

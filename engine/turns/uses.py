@@ -35,6 +35,10 @@ class Uses:
             elif section.sources and section.key == "knowledge":
                 self._known.append((prompt.entity, round_number, (now, section.sources)))
 
+    def forget(self) -> None:
+        """What was noted belongs to beats that are no more."""
+        self._memories, self._known = [], []
+
     async def flush(self) -> None:
         """Write down what was noted, in one transaction. A cancellation waits for the end. Trouble with the save is told, not raised:
         a count is not worth a beat."""

@@ -82,6 +82,10 @@ class CompressionEngine:
         if handoff is not None:
             handoff.review.add_kind("compression", commit, self.redraft)
 
+    def forget(self) -> None:
+        """Look again everywhere: memories are not what they were."""
+        self._fruitless.clear()
+
     async def run_all(self, world: World) -> tuple[HandoffRun, ...]:
         """The compressions at the start of round `world.round`: proposals side by side, commits in the fixed order of agents.
 

@@ -66,6 +66,11 @@ class Review:
         """Review proposals of another kind, too."""
         self._kinds[kind] = Kind(commit, redraft)
 
+    def forget(self) -> None:
+        """Hold nothing of any proposal: the one that bears its key now may be another."""
+        self._tries.clear()
+        self._seconds.clear()
+
     async def wait(self, world: World, proposal: Proposal) -> PendingProposal:
         """Keep a proposal until a person has decided on it, then tell of it. What says nothing that the ledger does not say needs no
         word of a person: it is accepted from the beginning, and can be judged otherwise.

@@ -20,7 +20,7 @@ from tests.engine.storage.whole import everything, sound
 if TYPE_CHECKING:
     from tests.engine.storage.conftest import Samples
 
-_TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)), min_size=1)
+_TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ async def done(store: Store) -> list[Change]:
 
 
 async def undone(store: Store) -> list[Change]:
-    return await store.db.read(lambda conn: store.journal.undone(conn, 1000))
+    return await store.db.read(lambda conn: store.journal.undone(conn))
 
 
 async def back(store: Store) -> None:
@@ -93,9 +93,14 @@ async def test_a_transaction_is_one_change_and_the_last_word_names_it(filled: St
 async def test_what_changes_nothing_leaves_nothing(store: Store) -> None:
     await pin(store, "none")
     await store.db.write(lambda conn: store.journal.note(conn, "hand", "nothing"))
+
+    def failing(conn: sqlite3.Connection) -> float:
+        store.journal.note(conn, "hand", "lost")
+        return 1 // 0
+
     assert await done(store) == []
     with pytest.raises(ZeroDivisionError):
-        await store.db.write(lambda conn: (store.journal.note(conn, "hand", "lost"), 1 // 0))
+        await store.db.write(failing)
     assert await done(store) == []
 
 
@@ -294,7 +299,7 @@ async def test_survives_closing_and_counts_what_would_go(filled: Store, samples:
     await filled.close()
     again = await Store.open(path)
     await back(again)
-    turned = await again.db.read(lambda conn: again.journal.rows(conn, again.journal.undone(conn, 1)))
+    turned = await again.db.read(lambda conn: again.journal.rows(conn, again.journal.undone(conn)))
     assert turned == filled_rows
     await again.close()
     last = await Store.open(path)
