@@ -11,11 +11,10 @@ from engine.errors import OthermindsError
 from engine.records.clean import clean
 from tui.cli_config import config
 from tui.cli_doctor import doctor
-from tui.cli_knowledge import knowledge
+from tui.cli_later import LaterGroup
 from tui.cli_memory import audit, embed, recall
 from tui.cli_run import run
 from tui.cli_serve import serve
-from tui.cli_sessions import sessions
 from tui.paths import WorldOrSave, WorldPath, is_save, world_path
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _MANY = 20
 """Differences between saves from which on they are counted before they are listed."""
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    cls=LaterGroup, add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None,
     help="Write and play worlds whose characters have minds of their own. Without a command it opens the Home screen.",
 )
 
@@ -95,8 +94,6 @@ app.command()(recall)
 app.command()(audit)
 app.command()(embed)
 app.command()(serve)
-app.add_typer(sessions, name="sessions")
-app.add_typer(knowledge, name="knowledge")
 app.add_typer(config, name="config")
 app.command()(doctor)
 
