@@ -26,13 +26,7 @@ class HeldDialog(ModalScreen[Word]):
     """Asks before a call. Nothing goes out without an answer."""
 
     COMPONENT_CLASSES = STYLES
-    CSS_PATH = "dialogs.tcss"
-    DEFAULT_CSS = """
-    HeldDialog { align: center middle; background: $background 60%; }
-    HeldDialog #dialog { width: 110; height: 90%; padding: 0 1; }
-    HeldDialog #dialog RowList { height: 1fr; margin-bottom: 1; }
-    HeldDialog #held-about { height: auto; padding: 0 1; }
-    """
+    CSS_PATH = ["dialogs.tcss", "held.tcss"]
     BINDINGS = [
         Binding("enter", "answer('send')", "Send it", tooltip="Let this call go out"),
         Binding("escape", "answer('stop')", "Stop", tooltip="Stop play; nothing is sent"),

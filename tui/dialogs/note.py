@@ -16,12 +16,7 @@ class NoteDialog(ModalScreen[None]):
     """Shows a text, as long as it may be."""
 
     COMPONENT_CLASSES = STYLES
-    CSS_PATH = "dialogs.tcss"
-    DEFAULT_CSS = """
-    NoteDialog { align: center middle; background: $background 60%; }
-    NoteDialog #dialog { width: 76; padding: 1 1 0 1; }
-    NoteDialog #dialog RowList { height: auto; max-height: 14; margin-bottom: 2; }
-    """
+    CSS_PATH = ["dialogs.tcss", "held.tcss"]
     BINDINGS = [Binding("escape,enter,q,f3", "close", "Back", key_display="esc")]
 
     def __init__(self, words: str, advice: str = "") -> None:

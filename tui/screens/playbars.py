@@ -18,6 +18,9 @@ from tui.panes.pane import bar
 from tui.text import count, plain
 from tui.view import Note, WorldView
 
+_NAMELESS = 2
+"""The last ways to say what stands at the right end of the top: they do not say who speaks."""
+
 
 class Line(Widget):
     """One line of text."""
@@ -68,10 +71,9 @@ class TopBar(Line):
             return Content("")
         date, clock = date_words(world.now), f"{world.now:%H:%M}"
         lefts = [self._left(name, when) for name, when in ((world.name, date), (world.name, clock), ("", date), ("", clock))]
-        rights = self._rights()
-        room = self.content_size.width - 2
-        fitting = (right for right in rights if right.cell_length + lefts[1].cell_length <= room)
-        right = next(fitting, rights[-1])
+        rights, room = self._rights(), self.content_size.width - 2
+        tried = ((lefts[1], rights[:-_NAMELESS]), (lefts[3], rights[:-_NAMELESS]), (lefts[1], rights[-_NAMELESS:]))
+        right = next((one for left, some in tried for one in some if one.cell_length + left.cell_length <= room), rights[-1])
         return self.spread(next((left for left in lefts if left.cell_length + right.cell_length <= room), lefts[-1]), right)
 
     def _rights(self) -> list[Content]:
