@@ -48,10 +48,11 @@ class Save:
                 yield from ((table, column, value) for column, value in zip(columns, row, strict=True))
 
     def digests(self) -> Mapping[str, int]:
-        """What each table holds, in short. The counter behind the ids of runs is told apart: every recorded failure takes one."""
+        """What each table of state holds, in short: the journal says how it came to be. The counter behind the ids of runs is told apart:
+        every recorded failure takes one."""
         version = self.ask("PRAGMA data_version")  # another one when somebody else has written
         if version != self._version:
-            queries = {table: f'SELECT * FROM "{table}"' for table in self.tables}
+            queries = {table: f'SELECT * FROM "{table}"' for table in self.tables if not table.startswith("journal")}
             queries["counters"] = "SELECT * FROM counters WHERE name <> 'run'"
             queries["counters of runs"] = "SELECT * FROM counters WHERE name = 'run'"
             self._digests = {table: hash(tuple(self.ask(query))) for table, query in queries.items()}
