@@ -199,13 +199,15 @@ async def test_hundreds_are_walked_through_by_pages(host: GameHost, show: Show, 
         await settle(pilot)
         assert screen.entries.cursor == "ses-000030"
         assert len(screen.lines) == 131
-    game = await host.open_save(next(tmp_path.rglob("*.db")))
+    await host.open_save(game.path)
     async with show(lambda: SessionsScreen(host, session="ses-000004")) as pilot:
         assert pilot.app.screen.entries.cursor == "ses-000004"  # type: ignore[attr-defined]
         assert "ses-000004 · begun in round 0" in full(pilot)
 
 
-async def test_what_comes_live_leaves_the_cursor_where_it_is(host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path) -> None:
+async def test_what_comes_live_leaves_the_cursor_where_it_is(
+    host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path,
+) -> None:
     game = await inn(host, tmp_path)
     key = await talked(game, TALK)
     async with show(lambda: SessionsScreen(host)) as pilot:

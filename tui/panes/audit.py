@@ -164,13 +164,14 @@ def detail_of(line: "AuditLine", now: datetime, whom: str = "") -> list[Row]:
         rows.head("Why")
         rows.text(capital(plain(line.why)))
     rows.head("Where to look further")
-    for key, name, value in (("s", "session", row.session_id), ("k", "piece of knowledge", row.knowledge_id), ("r", "run", row.run_id)):
+    for key, name, value in (("s", "session", row.session_id), ("p", "piece of knowledge", row.knowledge_id), ("r", "run", row.run_id)):
         if value:
             rows.row(Content.assemble((key, ".key"), (f"  only this {name}: ", ".quiet"), (plain(value), ".deed")))
     if row.knowledge_id:
-        rows.row(Content.assemble(("enter", ".key"), ("  the history of this piece", ".quiet")))
+        rows.key("enter", "the history of this piece")
+        rows.key("K", "the piece itself, where it can be changed")
     elif row.session_id:
-        rows.row(Content.assemble(("enter", ".key"), ("  the session itself", ".quiet")))
+        rows.key("enter", "the session itself")
     if whom:
         rows.quiet(f"The session is {plain(whom)}.")
     if not (row.session_id or row.knowledge_id or row.run_id):

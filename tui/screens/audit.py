@@ -12,6 +12,7 @@ from tui.panes.audit import AuditFilter
 from tui.panes.rows import STYLES, RowList
 from tui.panes.sessions import StillList
 from tui.screens.audit_reading import AuditReadingScreen
+from tui.screens.going import knowledge_at
 from tui.text import capital, plain
 
 _WIDE = 110
@@ -35,18 +36,19 @@ class AuditScreen(AuditReadingScreen):
 Each row is one change to a session or to a piece of knowledge, newest first: the round, what was done, what it read before and after,
 whose mind it concerns, what did it and why. Rows are only ever added.
 
-**o** asks which rows to show: what was done, by what, to whom, in which rounds, of which session, piece or run. **s**, **k** and **r** show
+**o** asks which rows to show: what was done, by what, to whom, in which rounds, of which session, piece or run. **s**, **p** and **r** show
 only those of the same session, piece of knowledge or run as the row under the cursor, and all again. **/** searches words. **esc**
 shows all again, and then goes back.
 
-**enter** shows the history of the piece of knowledge that a row is about, or the session.
+**enter** shows the history of the piece of knowledge that a row is about, or the session; **K** goes to the piece itself.
 """
     BINDINGS = [
         Binding("enter", "history", "History", tooltip="The history of this piece of knowledge, or the session", id="audit-history"),
         Binding("o", "only", "Only…", tooltip="Show only some actions, causes, minds, rounds, sessions", id="audit-only"),
         Binding("slash", "filter", "Search", key_display="/", tooltip="Show only rows that hold these words", id="audit-filter"),
+        Binding("K", "piece", "Knowledge", tooltip="This piece of knowledge, where it can be changed", id="audit-knowledge"),
         Binding("s", "same('session')", "Session", tooltip="Only rows of this session, or all again", id="audit-session"),
-        Binding("k", "same('knowledge')", "Piece", tooltip="Only rows of this piece of knowledge, or all again", id="audit-piece"),
+        Binding("p", "same('knowledge')", "Piece", tooltip="Only rows of this piece of knowledge, or all again", id="audit-piece"),
         Binding("r", "same('run')", "Run", tooltip="Only rows of this collapse or promotion, or all again", id="audit-run"),
         Binding("n", "round", "Round", show=False, tooltip="Play one round", id="audit-round"),
         Binding("z", "alone", "Zoom", show=False, tooltip="Show only the row in full, or both again", id="audit-zoom"),
@@ -79,8 +81,12 @@ shows all again, and then goes back.
         """Keys are there when they can do something."""
         if not self.is_mounted or not self.alive:
             return True
+        if self.words.has_focus:  # other keys write
+            return action == "show_all"
         line = self.under
         match action:
+            case "piece":
+                return line is not None and bool(line.row.knowledge_id)
             case "history":
                 return line is not None and not self.detail.has_focus and bool(line.row.knowledge_id or line.row.session_id)
             case "same":
@@ -91,7 +97,7 @@ shows all again, and then goes back.
             case "show_all":
                 if self.detail.has_focus or self.history_of:
                     return False
-                return self.words.has_focus or bool(self.words.value) or (self.filtered and self.wanted != self.came)
+                return bool(self.words.value) or (self.filtered and self.wanted != self.came)
         return True
 
     def on_descendant_focus(self) -> None:
@@ -157,6 +163,12 @@ shows all again, and then goes back.
             from tui.screens.sessions import SessionsScreen
 
             self.app.push_screen(SessionsScreen(self.host, session=line.row.session_id))
+
+    def action_piece(self) -> None:
+        """Go to the piece of knowledge under the cursor."""
+        line = self.under
+        if line is not None and line.row.knowledge_id:
+            self.app.push_screen(knowledge_at(self.host, line.row.knowledge_id, line.row.owner_id))
 
     def action_to_list(self) -> None:
         """Back to the list and to the row itself."""

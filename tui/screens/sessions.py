@@ -12,6 +12,7 @@ from tui.keybar import KeyBar
 from tui.panes.rows import STYLES, RowList
 from tui.panes.sessions import StillList
 from tui.panes.sessions_ended import FOLD, KNOWN
+from tui.screens.going import knowledge_at
 from tui.screens.sessions_by_hand import SessionsByHandScreen
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
         """Keys are there when they can do something."""
         if not self.is_mounted or not self.alive:
             return True
+        if self.words.has_focus:  # other keys write
+            return action == "show_all"
         line = self.under
         match action:
             case "turn" | "note":
@@ -192,9 +195,17 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
             self.folds ^= {key}
             self.show_page()
         elif key.startswith(KNOWN):
+            self._go_to_piece(key.removeprefix(KNOWN))
+
+    def _go_to_piece(self, piece: str) -> None:
+        """Go to a piece of knowledge; of one that is no more, to what was done to it."""
+        known = next((one for one in self.page.became if one.knowledge_id == piece), None) if self.page is not None else None
+        if self.page is not None and known is not None and known.there:
+            self.app.push_screen(knowledge_at(self.host, piece, self.page.line.session.agent_id))
+        else:
             from tui.screens.audit import AuditScreen
 
-            self.app.push_screen(AuditScreen(self.host, knowledge=key.removeprefix(KNOWN)))
+            self.app.push_screen(AuditScreen(self.host, knowledge=piece))
 
     def to_list(self) -> None:
         """Back to the list."""

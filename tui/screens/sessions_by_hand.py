@@ -233,8 +233,9 @@ def foretold(game: "Game", forecast: "CollapseForecast") -> str:
         most = (forecast.prompt_tokens * view.input_price + forecast.reply_tokens * view.output_price) / 1e6
         price = f"At most {money(most)}." if most else "It costs nothing."
     left = f" {count(forecast.left_out, 'turn')} will be left out: there is no room for them." if forecast.left_out else ""
+    who = "The storyteller" if forecast.model == "storyteller" else plain(forecast.model)
     return (
-        f"{'The storyteller' if forecast.model == 'storyteller' else plain(forecast.model)} will be asked ({plain(gate.reason)}): about {forecast.prompt_tokens:,} tokens, and up to "
+        f"{who} will be asked ({plain(gate.reason)}): about {forecast.prompt_tokens:,} tokens, and up to "
         f"{forecast.reply_tokens:,} of reply. {price}{cut}{left} What contradicts something known may take a call more."
     )
 

@@ -74,7 +74,10 @@ class SessionsReadingScreen(FollowingScreen):
         if game is None:
             return
         line = next((line for line in self.lines if line.session.id == run.session_id), None)
-        who = pair_words(line) if line is not None else plain(run.session_id)
+        if line is None and self.agent not in (None, run.agent_id):
+            return
+        name = game.name(run.agent_id, None if run.agent_id == game.played else game.played)
+        who = pair_words(line) if line is not None else f"A session of {plain(name)}"
         if run.status == "failed":
             self.say(f"{who} could not be collapsed: {run.error} Nothing was lost; r on it tries again.", "bad")
         elif run.status == "skipped":
