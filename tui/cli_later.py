@@ -6,7 +6,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-_LATER: Final = ("sessions", "knowledge")
+_LATER: Final = ("sessions", "knowledge", "saves")
 """Each is a `typer.Typer` of its name in the module `tui.cli_` and its name."""
 
 

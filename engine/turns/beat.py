@@ -207,8 +207,8 @@ def alias_by_hand(
             round=world.round, cause="by hand",
         ),
     )
-    called = f"calls {token(target)} {alias}" if alias else f"has no name for {token(target)}"
-    store.journal.note(conn, "hand", f"{token(viewer)} {called}")
+    called = f"the name for {token(target)} is {alias} now" if alias else f"no name for {token(target)} any more"
+    store.journal.note(conn, "hand", f"{token(viewer)}: {called}")
     after = with_alias(world, viewer, target, alias)
     store.worlds.update(conn, world, after)
     return Written(after, (AliasLearned(change=change),))

@@ -89,7 +89,8 @@ async def test_each_change_by_hand_is_a_step_with_a_name(game: Game) -> None:
     labels = [step.label for step in await game.history.done()]
     assert labels == [
         "Handoffs ask first", "Bo Reed: joined porters", "Bo Reed: a piece of knowledge was written", "Ada Finch: a memory was edited",
-        "Ada Finch: a memory was written", "Ada Finch calls Bo Reed Master Reed", "Ada Finch: a moment was pinned",
+        "Ada Finch: a memory was written", "Ada Finch: the name for Bo Reed is Master Reed now",
+        "Ada Finch: a moment was pinned",
     ]  # fmt: skip
     assert (await game.history.done(viewer=ADA))[4].label == "You: a memory was written"
     await game.history.undo()
@@ -113,7 +114,7 @@ async def test_what_is_new_ends_the_way_forth(game: Game) -> None:
     await game.set_alias(ADA, BO, "Goodman Reed")
     await game.history.undo(2)
     undone = [step.label for step in await game.history.undone()]
-    assert undone == ["Ada Finch calls Bo Reed Master Reed", "Ada Finch calls Bo Reed Goodman Reed"]
+    assert undone == [f"Ada Finch: the name for Bo Reed is {name} Reed now" for name in ("Master", "Goodman")]
     await game.history.redo()
     await game.set_alias(ADA, BO, "Uncle Reed")
     assert not await game.history.undone()
@@ -170,7 +171,7 @@ async def test_it_is_told_and_does_exactly_what_was_shown(game: Game) -> None:
     await game.history.undo()
     await game.history.undo()
     [first, second] = [event for event in heard if isinstance(event, HistoryMoved)]
-    assert (first.back, first.text) == (True, "Bo Reed calls Ada Finch Mistress Finch")
+    assert (first.back, first.text) == (True, "Bo Reed: the name for Ada Finch is Mistress Finch now")
     assert (second.text, second.round, second.now) == (shown.text, game.world.round, game.world.now)
 
 
@@ -197,7 +198,7 @@ async def test_a_save_that_is_only_read_shows_it_and_changes_nothing(game: Game)
     path = game.path
     await game.close()
     looking = await Game.open(path, read_only=True)
-    assert (await looking.history.preview()).text == "Ada Finch calls Bo Reed Master Reed"
+    assert (await looking.history.preview()).text == "Ada Finch: the name for Bo Reed is Master Reed now"
     with pytest.raises(SaveError, match="reading only"):
         await looking.history.undo()
     assert looking.world.entities[ADA].aliases[BO] == "Master Reed"
