@@ -171,6 +171,14 @@ def beginnings(stems: frozenset[str]) -> tuple[str, ...]:
     return tuple(one[: -2 if len(one) >= _KEPT else -1] for one in plain)
 
 
+@lru_cache(maxsize=16_384)
+def forms_of(one: str) -> tuple[str, ...]:
+    """How all words begin that have this stem, case folded: of some, several beginnings."""
+    root = one.split("'")[0]
+    regular = root[: -2 if len(root) >= _KEPT else -1] or root
+    return (regular, *(form for form, base in _IRREGULAR.items() if stem(base) == one)) if one in _CHANGED else (regular,)
+
+
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, without blank ones."""
     return [part for piece in _SENTENCE.split(text) if (part := piece.strip(" \t-\u2013\u2014*\u2022"))]

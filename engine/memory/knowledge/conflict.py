@@ -80,9 +80,10 @@ def relation(older: Statement, newer: Statement) -> Relation:
     if not comparable(older, newer):
         return "apart"
     a, b = older.content, newer.content
-    if _alike(older, newer):
+    one, other = core(a), core(b)
+    shared = not one.isdisjoint(other)
+    if (shared or not one) and _alike(older, newer):
         return "same"
-    shared = bool(core(a) & core(b))
     if older.kind == "strategy":
         return "unclear" if shared else "apart"
     if _instead(older, newer):

@@ -4,29 +4,26 @@ import asyncio
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from engine.llm.protocol import Embedder
 from engine.memory.embedding import TextVectors, Vectors, from_bytes
+from engine.memory.knowledge.bearing import Holder, Kept, Nearness, by_words
 from engine.memory.knowledge.checking import Checker
 from engine.memory.knowledge.nearness import thresholds
-from engine.memory.knowledge.settling import Settlement, Settling, bears_on
+from engine.memory.knowledge.settling import Settlement, Settling
 from engine.memory.text import bare
-from engine.records.knowledge import Knowledge, KnowledgeId, NewKnowledge, PromotionPolicy
+from engine.records.knowledge import KnowledgeId, NewKnowledge, PromotionPolicy
 from engine.records.world import World
+from engine.storage.knowledge_bearing import Outline, outlines
 from engine.storage.store import Store
 
 EVERYTHING: Final = 1_000_000
 """More rows than any holder has."""
 
 
-class Held(NamedTuple):
-    """What holders know that bears on something, with the vectors there are."""
-
-    rows: tuple[Knowledge, ...]
-    vectors: Mapping[KnowledgeId, Vectors]
-    newest: int
-    """The highest `seq` of all that they know."""
+_MOST_MADE: Final = 500
+"""Vectors that are made for what is held without one yet: the rest is found by words and topic until it has been embedded."""
 
 
 class Settler:
@@ -34,6 +31,7 @@ class Settler:
 
     def __init__(self, store: Store, embedder: Embedder, checker: Checker, policy: PromotionPolicy) -> None:
         self._store, self._embedder, self._checker, self._policy = store, embedder, checker, policy
+        self._kept, self._reading = Kept(), asyncio.Lock()
 
     async def settle(self, world: World, news: Sequence[NewKnowledge], vectors: Sequence[Vectors] = ()) -> Settlement:
         """What new pieces come to, in this order. `vectors` are theirs, when they are embedded already (their text without tokens).
@@ -42,28 +40,47 @@ class Settler:
         """
         if not news:
             return Settlement()
-        held = await self._store.db.read(partial(self._held, news=news))
         texts = TextVectors(self._embedder)
         own = list(vectors) if len(vectors) == len(news) else list(await texts.of([bare(new.content) for new in news]))
-        known = await self._embedded(held, texts)
-        settling = Settling(held.rows, known, thresholds(self._policy, self._embedder), partial(self._checker.judge, world))
-        for new, vector in zip(news, own, strict=True):
-            await settling.place(new, vector)
+        limits = thresholds(self._policy, self._embedder)
+        held = await self._store.db.read(partial(_held, holders=list(dict.fromkeys((new.scope, new.scope_id) for new in news))))
+        known: dict[KnowledgeId, Vectors] = {}
+        bearing: dict[int, frozenset[KnowledgeId]] = {}
+        for holder, rows in held.items():
+            theirs = {at: (new, own[at]) for at, new in enumerate(news) if (new.scope, new.scope_id) == holder}
+            near = await self._embedded(holder, rows, texts)
+            found = await asyncio.to_thread(_bearing, rows, near, theirs, limits.conflict)
+            bearing |= found
+            known |= near.vectors({key for keys in found.values() for key in keys})
+        keys = {key for each in bearing.values() for key in each}
+        there = sorted(await self._store.db.read(partial(self._store.knowledge.get, keys=keys)), key=lambda row: row.seq)
+        settling = Settling(there, known, limits, partial(self._checker.judge, world))
+        for at, (new, vector) in enumerate(zip(news, own, strict=True)):
+            await settling.place(new, vector, bearing[at])
             await asyncio.sleep(0)  # many statements take a while, and others have things to do
-        return settling.done(held.newest)
+        return settling.done(max((row.seq for rows in held.values() for row in rows), default=0))
 
-    def _held(self, conn: sqlite3.Connection, news: Sequence[NewKnowledge]) -> Held:
-        rows: list[Knowledge] = []
-        newest = 0
-        for scope, scope_id in dict.fromkeys((new.scope, new.scope_id) for new in news):
-            found = self._store.knowledge.find(conn, scope=scope, scope_id=scope_id, holding=True, limit=EVERYTHING)
-            newest = max(newest, found[-1].seq if found else 0)
-            rows += [row for row in found if bears_on(row, news)]
-        blobs = self._store.embeddings.of_knowledge(conn, [row.id for row in rows], self._embedder.name)
-        return Held(tuple(rows), {key: from_bytes(blob) for key, blob in blobs.items()}, newest)
+    async def _embedded(self, holder: Holder, rows: Sequence[Outline], texts: TextVectors) -> Nearness:
+        """Vectors of what a holder knows: at hand, from the save, or made where there are none yet."""
+        async with self._reading:  # what one finds at hand another must not take away meanwhile
+            return await self._renewed(holder, rows, texts)
 
-    async def _embedded(self, held: Held, texts: TextVectors) -> dict[KnowledgeId, Vectors]:
-        """Vectors of what is held, made where there are none yet."""
-        missing = [row for row in held.rows if row.id not in held.vectors]
-        made = await texts.of([bare(row.content) for row in missing])
-        return {**held.vectors, **{row.id: vector for row, vector in zip(missing, made, strict=True)}}
+    async def _renewed(self, holder: Holder, rows: Sequence[Outline], texts: TextVectors) -> Nearness:
+        unread = await asyncio.to_thread(self._kept.missing, holder, rows)
+        find = partial(self._store.embeddings.of_knowledge, keys=[row.id for row in unread], model=self._embedder.name)
+        more = {key: from_bytes(blob) for key, blob in (await self._store.db.read(find) if unread else {}).items()}
+        missing = [row for row in unread if row.id not in more][-_MOST_MADE:]
+        made = await texts.of([row.plain for row in missing])
+        more |= {row.id: vector for row, vector in zip(missing, made, strict=True)}
+        return await asyncio.to_thread(self._kept.renewed, holder, rows, more)
+
+
+def _held(conn: sqlite3.Connection, holders: Sequence[Holder]) -> dict[Holder, list[Outline]]:
+    return {(scope, scope_id): outlines(conn, scope, scope_id) for scope, scope_id in holders}
+
+
+def _bearing(
+    rows: Sequence[Outline], near: Nearness, news: Mapping[int, tuple[NewKnowledge, Vectors]], least: float
+) -> dict[int, frozenset[KnowledgeId]]:
+    """What of all that a holder knows can bear on each new piece."""
+    return {at: frozenset((*by_words(rows, new), *near.nearest(new, vector, least))) for at, (new, vector) in news.items()}

@@ -5,7 +5,7 @@ decides. Nothing is written here.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -97,8 +97,8 @@ def is_same(near: Near, new: Knowledge, limits: Thresholds) -> bool:
         case "more":
             return near.one_topic or near.cosine >= limits.conflict
         case "unclear":
-            alike = agree(near.row.content, new.content) and referred(near.row.content) == referred(new.content)
-            return near.cosine >= limits.same and alike
+            near_enough = near.cosine >= limits.same and referred(near.row.content) == referred(new.content)
+            return near_enough and agree(near.row.content, new.content)
     return False
 
 
@@ -112,15 +112,6 @@ def is_doubtful(near: Near, new: Knowledge, limits: Thresholds) -> bool:
 def one_holder(a: NewKnowledge, b: NewKnowledge) -> bool:
     """Whether two pieces are held by the same: an entity, a faction, everybody."""
     return a.scope == b.scope and a.scope_id == b.scope_id
-
-
-def bears_on(row: Knowledge, news: Iterable[NewKnowledge]) -> bool:
-    """Whether a piece can say the same as some new one of its holder, or contradict it. To leave out what needs no vector."""
-    return any(
-        one_holder(row, new)
-        and (row.id == new.supersedes or comparable(row, new) or (row.kind == new.kind and row.topic_key == new.topic_key != ""))
-        for new in news
-    )
 
 
 class Settling:
@@ -142,11 +133,14 @@ class Settling:
         seen = {step.row.id: self._read[step.row.id] for step in self._steps if step.row.id in self._read}
         return Settlement(tuple(self._steps), dict(self._reworded), seen, newest, self._tokens, tuple(self._notes))
 
-    async def place(self, new: NewKnowledge, vector: Vectors | None) -> None:
-        """Decide on one new piece. Raises what the judge raises; then nothing of this settling may be written."""
+    async def place(self, new: NewKnowledge, vector: Vectors | None, among: Collection[KnowledgeId] | None = None) -> None:
+        """Decide on one new piece. Of what was held before it, only what is `among` these can bear on it, when they are given. Raises what
+        the judge raises; then nothing of this settling may be written."""
         self._count += 1
         one = probe(new, self._count)
-        near = self._near(one, vector) if len(self._rows) < AT_ONCE else await asyncio.to_thread(self._near, one, vector)
+        changed = {step.row.id for step in self._steps}
+        rows = [row for key, row in self._rows.items() if among is None or key in among or key in changed]
+        near = self._near(one, vector, rows) if len(rows) < AT_ONCE else await asyncio.to_thread(self._near, one, vector, rows)
         same = [each for each in near if is_same(each, one, self._limits)]
         if not same:
             same = await self._judged(one, near)
@@ -164,9 +158,9 @@ class Settling:
             if each.row.valid_from <= one.valid_from and not each.row.authored and each.row.id != by:
                 self._retire(each, one, by)
 
-    def _near(self, one: Knowledge, vector: Vectors | None) -> list[Near]:
+    def _near(self, one: Knowledge, vector: Vectors | None, rows: Iterable[Knowledge]) -> list[Near]:
         found = []
-        for row in self._rows.values():
+        for row in rows:
             if not row.holds or not one_holder(row, one):
                 continue
             topic = bool(one.topic_key) and row.topic_key == one.topic_key
