@@ -47,8 +47,8 @@ class Chain:
     ) -> None:
         """`temperature` and `timeout` (seconds of silence) are the task's own; None leaves them to each endpoint."""
         self._endpoints, self._tell = tuple(endpoints), tell
-        self._speaks = self._endpoints[0]
-        """Who was asked last, once another has failed; who answered last."""
+        self._speaks: dict[Task, Endpoint] = {}
+        """Who was asked last for a task, once another has failed; who answered it last."""
         self._own = {name: value for name, value in (("temperature", temperature), ("timeout", timeout)) if value is not None}
 
     @property
@@ -70,11 +70,10 @@ class Chain:
         """As the model counts that would be asked now."""
         return self._front.model.count_tokens(text)
 
-    @property
-    def speaking(self) -> Speaking:
-        """Who answers now. One that stands in does until the first in line has answered again."""
+    def speaking(self, task: Task) -> Speaking:
+        """Who answers a task now. One that stands in does until the first in line has answered it again."""
         first = self._endpoints[0]
-        speaks = self._front if first.rests else self._speaks
+        speaks = self._front if first.rests else self._speaks.get(task, first)
         return Speaking(model=speaks.model.name, away="" if speaks is first else first.model.name)
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
@@ -103,14 +102,14 @@ class Chain:
                     what = f"{endpoint.called} {COURSES[error.trouble].says}"
                     self._tell(_note(request.task, endpoint, f"{what}; {line[place + 1].called} answers instead."))
                     endpoint.told.add(request.task)
-                    self._speaks = line[place + 1]
+                    self._speaks[request.task] = line[place + 1]
             except ModelError as error:  # not a provider's: the task is not played there
                 if not errors:
                     raise
                 errors[endpoint] = error
             else:
                 endpoint.answered()
-                self._speaks = endpoint
+                self._speaks[request.task] = endpoint
                 return completion
         raise next(errors[endpoint] for endpoint in self._endpoints if endpoint in errors)
 

@@ -89,7 +89,7 @@ class Models:
 
     def speaking(self, task: Task) -> Speaking:
         """Who answers a task now."""
-        return self._chains.get(task, self._first).speaking
+        return self._chains.get(task, self._first).speaking(task)
 
     @property
     def loading(self) -> bool:

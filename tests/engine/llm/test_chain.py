@@ -219,13 +219,15 @@ async def test_cancelling_ends_the_call_and_asks_nobody_else() -> None:
 
 async def test_it_says_who_speaks_and_instead_of_whom_until_the_first_answers_again() -> None:
     play = in_order(in_trouble("unreachable"))
-    assert play.chain.speaking == Speaking(model="openai/x")
+    assert play.chain.speaking("actor") == Speaking(model="openai/x")
     await play.ask()
-    assert play.chain.speaking == Speaking(model="anthropic/y", away="openai/x")
+    assert play.chain.speaking("actor") == Speaking(model="anthropic/y", away="openai/x")
     play.clock.seconds += 3600  # its rest is over: whether it is well is still to be seen
-    assert play.chain.speaking == Speaking(model="anthropic/y", away="openai/x")
+    assert play.chain.speaking("actor") == Speaking(model="anthropic/y", away="openai/x")
+    await play.ask(ask_for("decode"))  # another task: of this one nothing is known yet
+    assert play.chain.speaking("actor") == Speaking(model="anthropic/y", away="openai/x")
     await play.ask()
-    assert play.chain.speaking == Speaking(model="openai/x")
+    assert play.chain.speaking("actor") == Speaking(model="openai/x")
 
 
 async def test_one_that_broke_off_and_needs_no_rest_is_said_to_be_away_while_another_speaks() -> None:
@@ -233,8 +235,8 @@ async def test_one_that_broke_off_and_needs_no_rest_is_said_to_be_away_while_ano
     play = Play(Told(in_trouble("broken_off"), name="openai/x"), hanging)
     asking = asyncio.create_task(play.ask())
     await hanging.began.wait()
-    assert play.chain.speaking == Speaking(model="anthropic/y", away="openai/x")
+    assert play.chain.speaking("actor") == Speaking(model="anthropic/y", away="openai/x")
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     await play.ask()
-    assert play.chain.speaking == Speaking(model="openai/x")
+    assert play.chain.speaking("actor") == Speaking(model="openai/x")
