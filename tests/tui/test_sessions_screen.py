@@ -269,6 +269,7 @@ async def test_rounds_played_from_here_fill_sessions_live(host: GameHost, show: 
         held = await host.game.sessions.list()
         assert held
         assert f"[Everybody {len(held)}]" in seen(pilot)
+        assert f"Round {host.game.world.round} was played." in seen(pilot) or "has ended" in seen(pilot)
 
 
 @SIZES

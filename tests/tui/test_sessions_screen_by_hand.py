@@ -227,11 +227,11 @@ async def test_enter_on_what_became_of_it_shows_its_history(host: GameHost, show
         await keys(pilot, settle, "enter")
         assert top(pilot) is KnowledgeScreen
         assert pilot.app.screen.entries.cursor == "kno-000001"  # type: ignore[attr-defined]
-        await keys(pilot, settle, "escape", "A")
+        await keys(pilot, settle, "q", "A")
         assert top(pilot) is AuditScreen
         assert key in seen(pilot).splitlines()[0]
         await game.knowledge.delete("kno-000001")
-        await keys(pilot, settle, "escape", "enter")
+        await keys(pilot, settle, "escape")
         at(pilot, KNOWN)
         await keys(pilot, settle, "enter")
         assert top(pilot) is AuditScreen

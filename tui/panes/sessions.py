@@ -9,13 +9,13 @@ from tui.figures import short_tokens
 from tui.glyphs import CANDIDATE, DEED, JUDGED, PIN_HAND, REFUSED
 from tui.panes.pane import bar
 from tui.panes.rows import Row, RowList
-from tui.text import count, plain
+from tui.text import capital, count, plain
 
 if TYPE_CHECKING:
     from engine.records.sessions import CollapsePolicy, CollapseStage
     from engine.session_views import SessionLine
 
-GAUGE = 8
+GAUGE = 6
 """Cells of the gauge in a row."""
 _LONGEST_GOAL = 96
 STATE_STYLES = {"open": ".key", "collapsing": ".candidate", "collapsed": ".good", "discarded": ".quiet", "failed": ".bad"}
@@ -158,7 +158,8 @@ def _collapsed(line: "SessionLine") -> Content:
         return Content.styled(plain(line.ended), ".quiet")
     tail = f"{count(run.turns, 'turn')} · {plain(line.ended)}"
     if not taken(line):
-        return Content.styled(f"{_short(run.goal)}\n{tail}", ".quiet")
+        why = capital(_short(run.goal).removeprefix("Nothing was taken from it: "))
+        return Content.styled(f"{why}\n{tail}", ".quiet")
     about = f"\n{run.outcome} · {gains(run.added, run.merged, run.retired)} · {tail}"
     return Content.assemble((_short(run.goal), ".deed"), (about, ".quiet"))
 

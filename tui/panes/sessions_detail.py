@@ -183,7 +183,7 @@ def _runs(rows: Rows, page: "SessionPage", shown: Shown) -> None:
 def _memories(rows: Rows, page: "SessionPage") -> None:
     if not page.episode:
         return
-    rows.head(f"What {plain(page.line.agent)} remembers of it")
+    rows.head("Memories of it")
     for one in page.episode:
         body = Content.assemble((plain(one.text), ".deed"), (f"  {plain(one.when)}", ".quiet"))
         rows.row(body, lead=Content.styled("≡ ", ".quiet"))

@@ -187,13 +187,6 @@ shows all again, and then goes back.
             self.add_class("-alone")
             self.detail.focus()
 
-    def action_round(self) -> None:
-        """Play one round; what it changes comes in above."""
-        if self.host.game is not None:
-            self.host.pacer.hurry()
-            self.host.start_step()
-            self.say("A round is being played.")
-
     def action_back(self) -> None:
         """Back to where one came from."""
         self.dismiss(None)

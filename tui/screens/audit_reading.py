@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PAGE = 200
 _READ = 500
 """Rows that are read at once while words are looked for."""
+_TELL = 2_000
+"""Rows after which it is told how far the search has come."""
 _MORE = "more"
 
 
@@ -85,18 +87,24 @@ class AuditReadingScreen(FollowingScreen):
             before = rows[-1].row.seq
 
     async def _page(self, before: int | None) -> "tuple[list[AuditLine], int | None]":
-        """The next rows that fit, and where to go on; None when there are no more."""
+        """The next rows that fit, and where to go on; None when there are no more. It stops short when something else is asked for."""
         found: list[AuditLine] = []
-        words = bool(self.words.value.split())
-        size = _READ if words else _PAGE
-        while len(found) < _PAGE:
+        asked, looked = self._asked(), 0
+        size = _READ if self.words.value.split() else _PAGE
+        while len(found) < _PAGE and asked == self._asked():
             rows = await self._rows(before, size)
             if before is None:
                 self._newest = rows[0].row.seq if rows else 0
             found += [line for line in rows if self._fits(line)]
+            looked += len(rows)
             if len(rows) < size:
-                return found, None
+                before = None
+                break
             before = rows[-1].row.seq
+            if looked % _TELL == 0:
+                self.say(f"Looking: {looked:,} rows so far, {len(found):,} fit.")
+        if looked >= _TELL:
+            self.say(f"{looked:,} rows were looked at.")
         return found, before
 
     async def _rows(self, before: int | None, limit: int) -> "Sequence[AuditLine]":

@@ -39,6 +39,8 @@ class FollowingScreen(Screen[None]):
         super().__init__()
         self.host = host
         self._stirred = self._again = self._reading = False
+        self._playing = False
+        """Whether a round was begun from here that is not over."""
         self._silence: Callable[[], None] | None = None
 
     @abstractmethod
@@ -62,6 +64,9 @@ class FollowingScreen(Screen[None]):
 
     def _hear(self, event: "EngineEvent") -> None:
         self.hear(event)
+        if self._playing and event.kind in ("round_ended", "paused"):
+            self._playing = False
+            self.call_later(self.say, f"Round {event.round} was played." if event.kind == "round_ended" else event.reason)
         if event.kind in self.STIRRING and not self._stirred:
             self._stirred = True
             self.post_message(Stirred())
@@ -71,6 +76,14 @@ class FollowingScreen(Screen[None]):
         event.stop()
         self._stirred = False
         self.start_reading()
+
+    def action_round(self) -> None:
+        """Play one round; what happens is seen here as it does."""
+        if self.host.game is not None:
+            self.host.pacer.hurry()
+            self.host.start_step()
+            self._playing = True
+            self.say("A round is being played.")
 
     @property
     def alive(self) -> bool:

@@ -239,13 +239,6 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
 
         self.app.push_screen(ModelsScreen(self.host))
 
-    def action_round(self) -> None:
-        """Play one round; what happens is seen here as it does."""
-        if self.host.game is not None:
-            self.host.pacer.hurry()
-            self.host.start_step()
-            self.say("A round is being played.")
-
     def action_back(self) -> None:
         """Back to where one came from."""
         self.dismiss(None)
