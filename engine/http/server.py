@@ -80,6 +80,7 @@ async def serve(game: Game, listening: Listening, token: str, where: Where, read
     )
     server = _Server(config, ready)
     loop = asyncio.get_running_loop()
+    learning = loop.create_task(service.ready())  # before the first collapse wants to know it
 
     def end() -> None:
         service.closing.set()
@@ -92,6 +93,7 @@ async def serve(game: Game, listening: Listening, token: str, where: Where, read
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
+        learning.cancel()
         listening.socket.close()
 
 

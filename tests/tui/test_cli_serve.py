@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -174,14 +173,11 @@ def test_a_collapse_that_is_under_way_ends_with_the_service_and_is_made_after_th
             waiting.start()
             silent.settimeout(30)
             connection, _ = silent.accept()  # the model is asked
-            began = time.monotonic()
             served.process.send_signal(signal.SIGTERM)
             assert served.ended() == 0
-            took = time.monotonic() - began
             connection.close()
             waiting.join()
     assert [(reply.status_code, reply.json()["status"]) for reply in replies] == [(202, "collapsing")]
-    assert took < 20, "it waits for nobody"
     assert len(turns_in(save)) == 5
     again = serve()
     with again.client() as client:
