@@ -1,7 +1,8 @@
 """One new statement settled beside 10,000 that its holder knows, against reading those as they are kept (in one run, by the processor)."""
 
+import sqlite3
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -11,7 +12,7 @@ import pytest
 from engine.llm.hashing import Hash768
 from engine.llm.router import Router
 from engine.llm.scripted import Scripted
-from engine.memory.embedding import embedded
+from engine.memory.embedding import Vectors, embedded
 from engine.memory.knowledge.engine import KnowledgeEngine
 from engine.records.authored import AuthoredWorld
 from engine.records.knowledge import NewKnowledge
@@ -43,6 +44,12 @@ def piece(number: int) -> NewKnowledge:
     )
 
 
+def embed(store: Store, conn: sqlite3.Connection, embedder: Hash768, keyed: Sequence[tuple[str, Vectors]]) -> None:
+    """Keep vectors."""
+    for key, vector in keyed:
+        store.embeddings.put(conn, "knowledge", key, embedder.name, embedder.dim, vector.tobytes())
+
+
 async def timed(work: Callable[[], Awaitable[object]]) -> float:
     """Milliseconds of the processor, all threads, the middle of some runs after a first one."""
     found = []
@@ -70,11 +77,7 @@ async def test_a_statement_beside_ten_thousand(tmp_path: Path, capsys: pytest.Ca
             vectors = await embedded(embedder, [bare(one.content) for one in news])
             rows = await store.db.write(lambda conn, n=news: [store.knowledge.add(conn, one, added) for one in n])  # type: ignore[misc]
             keyed = list(zip((row.id for row in rows), vectors, strict=True))
-            await store.db.write(
-                lambda conn, k=keyed: [  # type: ignore[misc]
-                    store.embeddings.put(conn, "knowledge", key, embedder.name, embedder.dim, one.tobytes()) for key, one in k
-                ]
-            )
+            await store.db.write(lambda conn, k=keyed: embed(store, conn, embedder, k))  # type: ignore[misc]
             unrelated = '{"reason":"x","against":[],"verdict":"unrelated","confidence":0.9}'
             engine = KnowledgeEngine(store, Router(Scripted([unrelated] * 99)), embedder, Policies(), lambda _: None)
             found[count] = await timed(lambda e=engine: e.settle(world, [new]))  # type: ignore[misc]

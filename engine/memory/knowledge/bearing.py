@@ -78,7 +78,7 @@ class Nearness:
         cosines = np.vecdot(self.matrix, vector)
         near = np.flatnonzero(cosines >= least)
         near = near[np.argsort(-cosines[near], kind="stable")]
-        found = (self.rows[at] for at in near if comparable(self.rows[at], new))
+        found = (row for at in near.tolist() if comparable(row := self.rows[at], new))
         return [row.id for _, row in zip(range(_NEAREST), found, strict=False)]
 
     def vectors(self, keys: Iterable[KnowledgeId]) -> dict[KnowledgeId, Vectors]:

@@ -7,13 +7,13 @@ import pytest
 
 from engine.llm.hashing import Hash768
 from engine.memory.embedding import embedded
-from engine.memory.knowledge.bearing import Kept, Nearness, by_words
+from engine.memory.knowledge.bearing import Holder, Kept, Nearness, by_words
 from engine.memory.knowledge.conflict import relation
 from engine.records.tokens import bare
 from engine.storage.knowledge_bearing import Outline
 from tests.engine.memory.knowledge.statements import TEXTS, said
 
-HOLDER = ("entity", "ann")
+HOLDER: Holder = ("entity", "ann")
 
 
 def outline(text: str, seq: int = 1, topic: str = "") -> Outline:
