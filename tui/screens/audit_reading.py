@@ -19,6 +19,7 @@ from tui.screens.following import FollowingScreen
 from tui.text import capital, plain
 
 if TYPE_CHECKING:
+    from engine.events import EngineEvent
     from engine.knowledge_views import AuditLine
 
 _PAGE = 200
@@ -32,7 +33,9 @@ _MORE = "more"
 class AuditReadingScreen(FollowingScreen):
     """Holds what was read. What it is drawn on and which keys there are is its subclass's matter."""
 
-    STIRRING = frozenset({"sessions_changed", "session_collapsed", "knowledge_changed", "promotion_committed", "factions_changed"})
+    STIRRING = frozenset({
+        "sessions_changed", "session_collapsed", "knowledge_changed", "promotion_committed", "factions_changed", "history_moved",
+    })
     NOTE = "#audit-note"
     entries = getters.query_one("#audit", StillList)
     detail = getters.query_one("#audit-detail", RowList)
@@ -52,6 +55,11 @@ class AuditReadingScreen(FollowingScreen):
         self.whom: dict[SessionId, str] = {}
         """With whom the owner of a row has the session that it speaks of, as far as that is known."""
         self._made: dict[str, tuple[object, Row]] = {}
+
+    def hear(self, event: "EngineEvent") -> None:
+        """What was taken back may have taken rows with it."""
+        if event.kind == "history_moved":
+            self._newest = None
 
     # reading
 

@@ -16,7 +16,7 @@ from tui.dialogs.knowledge_choice import Pick, PickDialog
 from tui.dialogs.knowledge_only import OnlyDialog
 from tui.glyphs import CANDIDATE
 from tui.keybar import KeyBar
-from tui.panes.known import ORDER, SHELVES, KnownList, Shelf
+from tui.panes.known import ORDER, SHELVES, KnownList, Shelf, key_of
 from tui.panes.known_ask import AskBox
 from tui.panes.known_detail import words_of
 from tui.panes.known_reading import Only, State
@@ -77,6 +77,7 @@ class KnowledgeScreen(DecidingScreen):
         Binding("n", "narrow", "Owner only", tooltip="Leave it to its owner alone", id="knowledge-narrow"),
         Binding("b", "restore", "Bring back", tooltip="Bring back what ended, sank or is gone; or a wording", id="knowledge-restore"),
         Binding("d,delete", "delete", "Delete", tooltip="Take it away; it can be brought back", id="knowledge-delete"),
+        Binding("A", "audit", "Audit", show=False, tooltip="What was done to it, and to all else that is known", id="knowledge-audit"),
         Binding("Q", "question", "Ask", tooltip="Ask what somebody believed at some round", id="knowledge-ask"),
         Binding("N", "narrator", "True names", tooltip="Read with true names, or with those that whom you play has", id="knowledge-names"),
         *(
@@ -305,6 +306,12 @@ class KnowledgeScreen(DecidingScreen):
         """True names, or those that whom one plays has for people."""
         self.narrated = not self.narrated
         self.read()
+
+    def action_audit(self) -> None:
+        """What was done to the piece under the cursor; without one, everything."""
+        from tui.screens.audit import AuditScreen
+
+        self.app.push_screen(AuditScreen(self.host, knowledge=key_of(self.under) if self.under is not None else ""))
 
     def action_back(self) -> None:
         """Back to play."""
