@@ -17,6 +17,7 @@ from tests.tui.scripted import HOSTILE
 from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
 from tui.host import GameHost
 from tui.panes.sessions import nearest, spans
+from tui.screens.audit import AuditScreen
 from tui.screens.play import PlayScreen
 from tui.screens.sessions import SessionsScreen
 
@@ -310,3 +311,35 @@ async def test_it_listens_no_longer_when_it_is_left(host: GameHost, show: Show, 
         assert len(game._parts.listeners) == heard
         await talked(game, SMALL)
         await settle(pilot)
+
+
+async def test_play_opens_the_sessions_of_the_chosen_one_and_the_audit(
+    host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path,
+) -> None:
+    game = await inn(host, tmp_path)
+    await talked(game, TALK, "mira_2", "bob")
+    async with show(lambda: SessionsScreen(host)) as pilot:
+        await keys(pilot, settle, "escape", "S")
+        assert "[Bob Harrow 0]" in seen(pilot)
+        assert "No session fits." in seen(pilot)
+        await keys(pilot, settle, "right")
+        assert "[Mira Vance 1]" in seen(pilot)
+        await keys(pilot, settle, "escape", "escape", "A")
+        assert type(pilot.app.screen) is AuditScreen
+        assert "all changes to sessions and knowledge" in seen(pilot)
+
+
+async def test_what_is_taken_back_is_gone_from_list_and_audit(
+    host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path,
+) -> None:
+    game = await inn(host, tmp_path)
+    await talked(game, TALK)
+    async with show(lambda: SessionsScreen(host)) as pilot:
+        await keys(pilot, settle, "d", "y")
+        assert "discarded" in seen(pilot)
+        await game.history.undo()
+        await settle(pilot)
+        assert "6 of 50 turns" in seen(pilot)
+        await game.history.undo(7)
+        await settle(pilot)
+        assert "No session yet." in seen(pilot)
