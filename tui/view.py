@@ -23,6 +23,7 @@ from engine.events import (
     HandoffProposed,
     HandoffStarted,
     Happened,
+    HistoryMoved,
     KnowledgeChanged,
     MemoryChanged,
     ModelNote,
@@ -108,6 +109,8 @@ class WorldView:
     """Whether handoffs ask a person first."""
     waiting: Mapping[EntityId, PendingProposal] = field(default_factory=dict)
     """Proposals that wait for the reader's word, by whose memory it is."""
+    flagged: int = 0
+    """Pieces of knowledge that wait for the reader's word."""
     embedding: Embedding | None = None
     """How far the job that embeds memories has come, while it runs."""
     note: Note = Note("")
@@ -167,6 +170,8 @@ def fold(view: WorldView, event: EngineEvent, told: "Mapping[EntityId | None, St
         case ProposalClosed(entity=owner, reason=reason):
             view = replace(view, waiting={key: one for key, one in view.waiting.items() if key != owner})
             return replace(view, note=Note(rejected(view.name(owner)))) if reason == "rejected" else view
+        case HistoryMoved():
+            return view  # the screen reads all anew
         case SessionsChanged() | CollapseStep() | SessionCollapsed() | KnowledgeChanged() | PromotionCommitted() | FactionsChanged():
             return view  # none of the panes shows sessions or knowledge
         case Embedding(done=done, total=total):

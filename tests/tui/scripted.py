@@ -28,6 +28,8 @@ from engine.events import (
     RoundStarted,
 )
 from engine.game import BufferView, Game, LedgerLine, RoundReport, StoryLine
+from engine.knowledge_desk import KnowledgeDesk
+from engine.knowledge_views import ReviewLine
 from engine.records.intents import Intent, Outcome
 from engine.records.memory import AliasChange, BufferEntry, Chunk, HandoffRun, LedgerEntry, Partition, Trigger, TriggerReport
 from engine.records.prompts import Candidate, Cut, Message, Prompt, PromptReport, Receipt, Section
@@ -151,6 +153,10 @@ class FakeGame(Game):
     @property
     def memory(self) -> FakeDesk:
         return self.desk
+
+    @property
+    def knowledge(self) -> "FakeKnowledge":
+        return FakeKnowledge()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         self._listeners.append(listener)
@@ -390,6 +396,16 @@ class FakeGame(Game):
         if text == "you":
             raise CommandError("“you” cannot be a name.", "Choose another.")
         self._learn(viewer, target, text.strip() or None, by_hand=True)
+
+
+class FakeKnowledge(KnowledgeDesk):
+    """Nobody knows anything, and nothing waits."""
+
+    def __init__(self) -> None:
+        """Over nothing."""
+
+    async def queue(self, viewer: str | None = None) -> Sequence[ReviewLine]:
+        return []
 
 
 class FakeGames:

@@ -220,16 +220,26 @@ class StatusLine(Line):
         mind, waiting = self.view.mind, len(self.view.waiting)
         if mind.judging and not self.mind_shown:
             return [Content.assemble(("4", ".key"), (" shows it", ".quiet"))]
-        if waiting:
-            key = Content.styled("v", ".key")
-            words = (f"{CANDIDATE} {count(waiting, 'proposal waits', 'proposals wait')} ", f"{CANDIDATE} {waiting} ")
-            return [Content.styled(text, ".candidate") + key for text in words]
+        if waiting or self.view.flagged:
+            kinds = (
+                (waiting, "v", "proposal waits", "proposals wait"),
+                (self.view.flagged, "K", "piece of knowledge waits", "pieces of knowledge wait"),
+            )
+            told = [(key, number, count(number, one, many)) for number, key, one, many in kinds if number]
+            return [
+                Content("  ").join(_waits(words if long else f"{number}", key) for key, number, words in told) for long in (True, False)
+            ]
         if self.view.embedding is not None:
             return [Content.styled(embedding_words(self.view.embedding, long), ".quiet") for long in (True, False)]
         if self.view.chosen and mind.lines and self.content_size.width >= 110:
             number = count(len(mind.lines), "entry", "entries")
             return [Content.styled(f"{plain(self.view.name(self.view.chosen))}: {number} in mind", ".quiet")]
         return []
+
+
+def _waits(words: str, key: str) -> Content:
+    """Something that waits for the reader's word, and the key to it."""
+    return Content.assemble((f"{CANDIDATE} {words} ", ".candidate"), (key, ".key"))
 
 
 def embedding_words(event: Embedding, long: bool) -> str:

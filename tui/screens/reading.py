@@ -169,6 +169,8 @@ class ReadingScreen(Screen[None]):
         stale, self._stale = self._stale, set()
         if "story" in stale:
             self.read_story()
+        if "waiting" in stale:
+            self.read_waiting()
         if stale - {"story"}:
             self.read(stale)
 
@@ -188,6 +190,8 @@ class ReadingScreen(Screen[None]):
                 self._settle_later()
                 self.on_memories(len(event.ledger))
                 self._stale.add("ledger")
+        if event.kind in ("knowledge_changed", "promotion_committed", "history_moved"):  # other knowledge may wait now
+            self._stale.add("waiting")
         if isinstance(event, MemoryChanged) and event.entity == view.chosen:
             self._settle_later()
             self._stale.add("ledger")
@@ -311,13 +315,14 @@ class ReadingScreen(Screen[None]):
 
     @work(group="waiting", exclusive=True)
     async def read_waiting(self) -> None:
-        """Read which proposals wait for the reader's word, and say so at once: an opened save may hold some."""
+        """Read what waits for the reader's word, and say so at once: an opened save may hold some."""
         game = self.host.game
         if game is None:
             return
         with self._telling():
             waiting = {one.proposal.owner_id: one for one in await game.memory.pending()}
-            view = replace(self.view, review=game.memory.review == "ask", waiting=waiting)
+            flagged = len(await game.knowledge.queue())
+            view = replace(self.view, review=game.memory.review == "ask", waiting=waiting, flagged=flagged)
             self.view = replace(view, note=resting(view)) if waiting and not self.view.waiting else view
             self.refresh_bindings()
 

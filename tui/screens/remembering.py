@@ -71,6 +71,17 @@ class RememberingScreen(ByHandScreen):
             self.note_read()
             self.app.push_screen(SessionsScreen(self.host, agent=self.view.chosen))
 
+    def action_knowledge(self) -> None:
+        """Look at what the chosen one knows, and at what waits for a word."""
+        from tui.panes.known_reading import Whose
+        from tui.screens.knowledge import KnowledgeScreen
+
+        game, chosen = self.host.game, self.view.chosen
+        if game is not None:
+            self.note_read()
+            minded = chosen is not None and game.world.entities[chosen].agent
+            self.app.push_screen(KnowledgeScreen(self.host, Whose("entity", chosen or "") if minded else Whose()))
+
     def action_audit(self) -> None:
         """Look at every change to sessions and knowledge."""
         from tui.screens.audit import AuditScreen
