@@ -76,6 +76,7 @@ an embedder is given is not asked about. **6**, then **c** shows the calls under
         Binding("N,f3", "whole_note", "Whole note", show=False, tooltip="Show the note below, or what was wrong last, in full"),
         Binding("f", "memory", "Forgotten", tooltip="What left the memory of the chosen one, and the way back", id="memory"),
         Binding("S", "sessions", "Sessions", show=False, tooltip="What the chosen one has gathered of others, and what became of it"),
+        Binding("K", "knowledge", "Knowledge", show=False, tooltip="What the chosen one knows; what waits; what was believed"),
         Binding("A", "audit", "Audit", show=False, tooltip="Every change to sessions and knowledge"),
         Binding("plus", "add_memory", "Add memory", show=False, tooltip="Give the chosen one a memory in your words", id="add-memory"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
