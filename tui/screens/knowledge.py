@@ -77,7 +77,7 @@ class KnowledgeScreen(DecidingScreen):
         Binding("n", "narrow", "Owner only", tooltip="Leave it to its owner alone", id="knowledge-narrow"),
         Binding("b", "restore", "Bring back", tooltip="Bring back what ended, sank or is gone; or a wording", id="knowledge-restore"),
         Binding("d,delete", "delete", "Delete", tooltip="Take it away; it can be brought back", id="knowledge-delete"),
-        Binding("A", "audit", "Audit", show=False, tooltip="What was done to it, and to all else that is known", id="knowledge-audit"),
+        Binding("A", "audit", "Audit", tooltip="Every change to this piece, or to all", id="knowledge-audit"),
         Binding("Q", "question", "Ask", tooltip="Ask what somebody believed at some round", id="knowledge-ask"),
         Binding("N", "narrator", "True names", tooltip="Read with true names, or with those that whom you play has", id="knowledge-names"),
         *(
@@ -93,6 +93,7 @@ class KnowledgeScreen(DecidingScreen):
         Binding("r", "reverse", "Unpromote", tooltip="Take its promotion back", id="knowledge-reverse"),
         Binding("P", "promote", "Promote", tooltip="Promote now what is sure and old enough", id="knowledge-promote"),
         Binding("F", "factions", "Factions", tooltip="Say who is in which faction, with what that teaches", id="knowledge-factions"),
+        Binding("A", "audit", "Audit", show=False, tooltip="What was done to it, and to all else that is known", id="knowledge-audit"),
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
@@ -312,6 +313,13 @@ class KnowledgeScreen(DecidingScreen):
         from tui.screens.audit import AuditScreen
 
         self.app.push_screen(AuditScreen(self.host, knowledge=key_of(self.under) if self.under is not None else ""))
+
+    def action_audit(self) -> None:
+        """Every change to the piece under the cursor, or to all."""
+        from tui.screens.audit import AuditScreen
+
+        item = self.under
+        self.app.push_screen(AuditScreen(self.host, knowledge=key_of(item) if item is not None else ""))
 
     def action_back(self) -> None:
         """Back to play."""

@@ -96,9 +96,21 @@ class DecidingScreen(HandsScreen):
                 lambda changed: f"Taken back: {count(len(changed), 'piece')} changed. It is promoted anew only when more is told of it.",
             )
 
-    @work(group="promoting", exclusive=True)
+    @work(group="by-hand")
     async def action_promote(self) -> None:
         """Promote now, and tell what was looked at and what became of it."""
+        if self._promoting:
+            self.say("Promotion is under way.")
+            return
+        self._promoting = True
+        try:
+            await self._promote()
+        finally:
+            self._promoting = False
+
+    _promoting = False
+
+    async def _promote(self) -> None:
         policy, world, desk = self.game.policies.promotion, self.game.world, self.game.knowledge
         old = world.now - timedelta(hours=policy.age_hours)
         try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PAGE = 200
 """Rows that are shown before one asks for more."""
-_NEWS = frozenset({"knowledge_changed", "promotion_committed", "session_collapsed", "factions_changed", "alias"})
+_NEWS = frozenset({"knowledge_changed", "promotion_committed", "session_collapsed", "factions_changed", "history_moved", "alias"})
 _REST = 0.2
 """Seconds in which events are gathered before the shelves are read anew."""
 

@@ -115,4 +115,4 @@ def _asked(screen: "ShelvesScreen") -> str:
     if asked is None:
         return "The answer"
     about = f" about {plain(screen.called(asked.about) if asked.about else asked.query)}" if asked.about or asked.query else ""
-    return f"What {plain(screen.called(asked.entity))} believed{about} at the end of round {asked.round}"
+    return f"What {plain(screen.called(asked.entity))} believed{about}, end of round {asked.round}"
