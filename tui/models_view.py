@@ -5,9 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
-from engine.records.models import CapName, CapState, EndpointView, Forecast, LocalServer, RouteView, Spent, TestReport
+from engine.errors import SettingsError
+from engine.records.models import (
+    CapName,
+    CapState,
+    EndpointView,
+    Forecast,
+    LocalServer,
+    Proposal,
+    RouteView,
+    Spent,
+    TestReport,
+    Usage,
+)
 from engine.records.prompts import Task
-from engine.settings import STORYTELLER, Settings
+from engine.settings import STORYTELLER, Broken, Settings
 from engine.settings.environment import overridden
 from engine.settings.keys import dotted
 
@@ -84,8 +96,29 @@ class Desk(Protocol):
         """Those that are set."""
         ...
 
+    @property
+    def fault(self) -> SettingsError | None:
+        """Why settings cannot be used as they are now."""
+        ...
+
     def suggested(self) -> "Mapping[HintKey, str]":
-        """Models that the world suggests and settings leave open."""
+        """Models that the world suggests and that do not answer already."""
+        ...
+
+    async def proposal(self) -> Proposal:
+        """What all that the world suggests would cost."""
+        ...
+
+    async def usage(self) -> Usage:
+        """What the day and the save have taken, beyond this sitting."""
+        ...
+
+    async def refresh(self) -> None:
+        """Let settings hold that were written elsewhere meanwhile. Never fails."""
+        ...
+
+    async def reload(self) -> None:
+        """Read the settings anew. Raises `SettingsError`."""
         ...
 
     async def forecast(self) -> Forecast:
@@ -96,12 +129,20 @@ class Desk(Protocol):
         """One small live call."""
         ...
 
+    async def test_found(self, server: LocalServer, model: str) -> TestReport:
+        """The same of a model of a server that is not set up; nothing is written."""
+        ...
+
     async def servers(self) -> tuple[LocalServer, ...]:
         """Model servers on this machine."""
         ...
 
     async def set(self, key: str, value: object | None) -> None:
         """Write a setting and apply it at once; None takes it out. Raises `SettingsError`, and then nothing has changed."""
+        ...
+
+    async def set_all(self, changes: Mapping[str, object | None]) -> None:
+        """Write several settings, all or none. Raises `SettingsError`."""
         ...
 
     async def use(self, server: LocalServer, model: str, task: str = DEFAULT) -> None:
@@ -122,6 +163,10 @@ class ModelsView:
     spent: Mapping[str, Spent] = field(default_factory=dict)
     """What calls took, by what the reader chose."""
     total: Spent = field(default_factory=Spent)
+    usage: Usage | None = None
+    """What the day and the save have taken, once that is read."""
+    broken: Broken | None = None
+    """Why settings cannot be used as they are now; then what held before holds, or what is built in."""
     servers: tuple[LocalServer, ...] | None = None
     """Found on this machine; None while they are looked for."""
     trouble: str = ""

@@ -11,7 +11,21 @@ from engine.llm.meter import Meter
 from engine.llm.underway import CallsUnderWay
 from engine.model_desk import ModelDesk
 from engine.records.hints import HintKey
-from engine.records.models import Call, CallView, CapState, EndpointView, Forecast, LocalServer, RouteView, Speaking, TestReport
+from engine.records.models import (
+    Call,
+    CallView,
+    CapState,
+    EndpointView,
+    Forecast,
+    LocalServer,
+    Proposal,
+    RouteView,
+    Speaking,
+    Spent,
+    Suggestion,
+    TestReport,
+    Usage,
+)
 from engine.records.prompts import Task
 from engine.settings import STORYTELLER, Settings
 
@@ -50,6 +64,9 @@ class FakeModels(ModelDesk):
             calls=9, prompt_tokens=8_000, reply_tokens=1_200, cost=0.02, seconds=14, basis=f"as the last 5 rounds{spice}",
         )
         self.cancelled = 0
+        self.taken = Usage(today=Spent(), save=None)
+        self.offer: Proposal | None = None
+        self.fault = None
         self.speaker, self.away = STORYTELLER, ""
         self.speakers: dict[Task, str] = {}
         """Who answers other tasks than the actor's."""
@@ -76,6 +93,30 @@ class FakeModels(ModelDesk):
         if self.loaded is not None:
             await self.loaded.wait()
             self.loading = ""
+
+    async def refresh(self) -> None:
+        """Nobody else writes."""
+
+    async def reload(self) -> None:
+        self.did.append("reloaded")
+
+    async def usage(self) -> Usage:
+        await asyncio.sleep(0)
+        return self.taken
+
+    async def proposal(self) -> Proposal:
+        await asyncio.sleep(0)
+        views = ((key, self._view(name)) for key, name in self.hints.items())
+        return self.offer or Proposal(
+            suggestions=tuple(Suggestion(task=key, endpoint=view, by_leave=key == "actor") for key, view in views), forecast=self.foretold,
+        )
+
+    async def test_found(self, server: LocalServer, model: str) -> TestReport:
+        return await self.test(model)
+
+    async def set_all(self, changes: Mapping[str, object | None]) -> None:
+        for key, value in changes.items():
+            await self.set(key, value)
 
     def close(self) -> None:
         self.did.append("closed")

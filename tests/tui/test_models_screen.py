@@ -478,7 +478,8 @@ async def test_caps_are_set_raised_and_taken_out(looking: Open, settle: Settle, 
         await typed(pilot, "")
         await keys(pilot, settle, "enter")
         assert "set caps.run_tokens None" in desk().did
-        assert seen(pilot).count("no cap") == 4
+        assert pane(pilot, "caps").count("no cap") == 4
+        assert "There is no cap on the tokens of this run any more." in seen(pilot)
 
 
 @pytest.mark.parametrize(("row", "wrong"), [(0, "many"), (0, "-5"), (0, "0"), (0, "2.5"), (1, "2,50"), (1, "nan"), (1, "1e400")])

@@ -14,6 +14,7 @@ from tui.glyphs import CANDIDATE, REFUSED
 from tui.models_view import DEFAULT, EMBED, ModelsView, Slot
 from tui.panes.routes import DOES, ENDPOINT, KINDS, LABEL, WINDOWS, found, key_words, model_name, price, set_by, slot_name
 from tui.panes.rows import Row
+from tui.panes.spending import passed
 from tui.text import capital, count, plain
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def task_detail(view: ModelsView, slot: Slot) -> list[Row]:
     if (hint := view.suggested.get(slot)) is not None:
         rows.append(_told(f"{CANDIDATE} The world suggests {plain(hint)}.", ".candidate"))
         keys.append(("w", f"writes models.{slot} = {plain(hint)}"))
+    if view.suggested:
+        keys.append(("W", "shows all that the world suggests, and what it costs"))
     if set_by(view, slot) == "settings":
         keys.append(("x", "takes this back: the storyteller answers" if slot == DEFAULT else "takes this back: as everything"))
     rows += _keyed([*keys, ("t", f"asks {plain(chain[0].name)} for a few words" if chain else "")])
@@ -80,7 +83,7 @@ def found_detail(view: ModelsView, server: "LocalServer", model: str, slot: Slot
     if server.context_window:
         rows.append(_pair("window", Content.styled(f"{server.context_window:,} tokens, {WINDOWS['server']}", ".deed")))
     rows.append(_pair("key", Content.styled(f"in {plain(server.key_env)}" if server.key_env else "no key needed", ".deed")))
-    rows += [*_report(view.reports.get(model)), *_keyed(_uses(view, plain(name), slot))]
+    rows += [*_report(view.reports.get(model)), *_keyed([("t", "tries it, and writes nothing"), *_uses(view, plain(name), slot)])]
     table = (f"[endpoint.{plain(name)}]", f'model = "{plain(model)}"', f'api_base = "{plain(str(settings.api_base))}"')
     rows += [Row(Content("")), _told("and into settings.toml how it is reached, no key among it:", ".quiet")]
     return [*rows, *(Row(Content.styled(line, ".deed"), lead=Content("   ")) for line in table)]
@@ -94,6 +97,9 @@ def cap_detail(view: ModelsView, cap: CapName) -> list[Row]:
     if state is None:
         return [*rows, *_keyed([("enter", "sets a cap")])]
     left = max(state.limit - state.used, 0)
+    if passed(state):
+        until = "It counts anew when the save is opened anew." if cap.startswith("run") else "It counts anew tomorrow."
+        rows.append(_told(f"{REFUSED} It is passed: no model is called until it is raised or taken out. {until}", ".bad"))
     rows += [
         Row(Content("")), _pair("used", Content.styled(f"{cap_amount(cap, state.used)}, {percent(state.share)}", ".deed")),
         _pair("left", Content.styled(cap_amount(cap, left), ".deed")),

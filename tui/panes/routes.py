@@ -179,8 +179,9 @@ def _server_rows(view: ModelsView, server: "LocalServer") -> list[Row]:
         rows.append(Row(Content.styled(plain(server.note), ".candidate"), lead=Content("   ")))
     for model in server.models:
         known = view.known(server, model)
-        tail = Content.styled("set up" if known else "u uses it", ".quiet" if known else ".key")
-        rows.append(Row(Content.styled(plain(model), ".name"), lead=Content("     "), tail=tail, key=found_key(server, model)))
+        tail = Content.styled("set up" if known else "t tries, u uses it", ".quiet" if known else ".key")
+        lines = [Content.styled(plain(model), ".name"), *(line for line in [_tested(view, model)] if line)]
+        rows.append(Row(Content("\n").join(lines), lead=Content("     "), tail=tail, key=found_key(server, model)))
     if not server.models and not server.note:
         rows.append(Row(Content.styled("It offers no model yet.", ".quiet"), lead=Content("     ")))
     return rows

@@ -14,6 +14,11 @@ from tui.text import count, plain
 
 CAP = "cap "
 """What keys of rows begin with."""
+CAPPED: dict[CapName, str] = {
+    "run_tokens": "the tokens of this run", "run_money": "what this run costs", "day_tokens": "the tokens of a day",
+    "day_money": "what a day costs",
+}
+"""What caps are on, within a sentence."""
 ORDER: tuple[By, ...] = ("task", "entity", "round", "model")
 _COLUMNS = (("calls", 6), ("in", 9), ("out", 9), ("money", 10), ("time", 10))
 _WIDE = sum(width for _, width in _COLUMNS)
@@ -28,17 +33,30 @@ Named = Callable[[str], str]
 def meter_rows(view: ModelsView, width: int, named: Named) -> list[Row]:
     """The table of calls in a pane of so many cells, the most costly first, rounds the newest first."""
     room = width - 6
+    beyond = _beyond_rows(view, room)
     if not view.total.calls:
         text = "No call yet. Calls are counted from opening a save to closing it."
-        return [Row(Content.styled(text, ".quiet"), lead=Content(" "))]
+        return [Row(Content.styled(text, ".quiet"), lead=Content(" ")), *beyond]
     heads = Content.styled("".join(f"{name:>{cells}}" for name, cells in _COLUMNS), ".quiet")
     rows = [Row(Content(""), tail=heads)]
     for key, spent in _ordered(view.spent, view.by):
         rows += _spent_rows(named(key), spent, room)
     rows.append(Row(Content(""), rule="─", lead=Content(" ")))
     rows += _spent_rows("all calls", view.total, room, ".head")
-    signs = _signs(view.total)
+    rows += beyond
+    signs = _signs(sum((view.usage.today, view.usage.save or Spent()), view.total) if view.usage else view.total)
     return [*rows, Row(Content.styled(signs, ".quiet"), lead=Content(" "))] if signs else rows
+
+
+def _beyond_rows(view: ModelsView, room: int) -> list[Row]:
+    """What the save took in all its sittings, and the day in all runs, as far as providers and servers were asked."""
+    usage = view.usage
+    sums = [] if usage is None else [("this save, in all sittings", usage.save), ("today, all runs", usage.today)]
+    found = [(name, spent) for name, spent in sums if spent is not None and spent.calls]
+    if not found:
+        return []
+    about = Row(Content.styled("providers and servers only", ".quiet"), rule="─", lead=Content(" "))
+    return [about, *(row for name, spent in found for row in _spent_rows(name, spent, room))]
 
 
 def _ordered(spent: Mapping[str, Spent], by: By) -> list[tuple[str, Spent]]:
@@ -94,21 +112,43 @@ def _signs(total: Spent) -> str:
 def cap_rows(view: ModelsView, width: int) -> list[Row]:
     """Each cap with how far it is used up, and what the next round may take."""
     states = {state.cap: state for state in view.caps}
-    rows = [_cap_row(cap, states.get(cap), width) for cap in CAP_NAMES]
+    rows = [_cap_row(view, cap, states.get(cap), width) for cap in CAP_NAMES]
     return [*rows, *forecast_rows(view)]
 
 
-def _cap_row(cap: CapName, state: CapState | None, width: int) -> Row:
+def _cap_row(view: ModelsView, cap: CapName, state: CapState | None, width: int) -> Row:
     lead = Content.styled(f" {CAPS[cap]:<17}", ".deed")
     if state is None:
-        return Row(Content.styled("no cap", ".quiet"), lead=lead, key=CAP + cap)
+        spent = view.total if cap.startswith("run") else view.usage.today if view.usage else None
+        used = None if spent is None else spent.cost if cap.endswith("money") else spent.tokens
+        words = f"no cap · {cap_amount(cap, used)} used" if used else "no cap"
+        return Row(Content.styled(words, ".quiet"), lead=lead, key=CAP + cap)
     words = f"{cap_amount(cap, state.used)} of {cap_amount(cap, state.limit)}"
     room = min(max(width - 6 - lead.cell_length - 6 - len(words) - 2, 6), 30)
     high = state.share >= 0.8
+    share = (f" {REFUSED} passed  ", ".bad") if passed(state) else f" {percent(state.share):>4}  "
     body = Content.assemble(
-        bar(state.share, room, ".candidate" if high else ".bar"), f" {percent(state.share):>4}  ", (words, ".quiet"),
+        bar(state.share, room, ".candidate" if high else ".bar"), share, (words, ".quiet"),
     )
     return Row(body, lead=lead, key=CAP + cap)
+
+
+def passed(state: CapState) -> bool:
+    """Whether no call can be made any more, for all that the cap allows is used."""
+    return state.used >= state.limit
+
+
+def kept(cap: CapName, state: CapState | None) -> tuple[str, bool]:
+    """What to say of a cap that has just been set, and whether play can go on."""
+    if state is None or not passed(state):
+        return f"The cap on {CAPPED[cap]} is set. n in Play goes on.", True
+    used = f"{cap_amount(cap, state.used)} of {cap_amount(cap, state.limit)}"
+    return f"It is set, but {used} are used already: play stands still until it is raised.", False
+
+
+def no_cap(cap: CapName) -> str:
+    """What to say when a cap has been taken out."""
+    return f"There is no cap on {CAPPED[cap]} any more."
 
 
 def forecast_rows(view: ModelsView) -> list[Row]:
@@ -116,11 +156,12 @@ def forecast_rows(view: ModelsView) -> list[Row]:
     rows = [Row(Content("")), Row(Content.styled("The next round", ".head"), lead=Content(" "))]
     if view.forecast is None:
         return [*rows, Row(Content.styled(plain(view.no_forecast) or "reckoning…", ".quiet"), lead=Content(" "))]
-    rows += [Row(Content.styled(text, style), lead=Content(" ")) for text, style in _foretold(view.forecast)]
+    rows += [Row(Content.styled(text, style), lead=Content(" ")) for text, style in foretold(view.forecast)]
     return rows
 
 
-def _foretold(forecast: Forecast) -> list[tuple[str, str]]:
+def foretold(forecast: Forecast) -> list[tuple[str, str]]:
+    """A forecast in lines, each with its style."""
     tokens = f"{forecast.prompt_tokens + forecast.reply_tokens:,.0f} tokens"
     asks = "price unknown" if forecast.cost is None else money(forecast.cost) if forecast.cost else "free"
     calls = f"about {count(max(round(forecast.calls), 0), 'call')}"

@@ -114,7 +114,7 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
         self._saves = await asyncio.to_thread(self._host.shelf.all)
         was, self._broken = self._broken, await asyncio.to_thread(_settings_at_fault)
         if self._broken is not None:
-            self.problem(f"{self._broken.short} M shows it; d plays with the storyteller meanwhile.")
+            self.problem(f"{self._broken.short}. M shows it; d plays with the storyteller meanwhile.")
         elif was is not None:
             self.status.update(Content("The settings are right again."))
         if work_worlds is not None:
@@ -302,7 +302,7 @@ A built-in storyteller speaks for everybody, and needs nothing. **M** chooses ot
         from tui.dialogs.confirm import ConfirmDialog
 
         found = broken(error)
-        self.problem(f"{found.short} M shows it.")
+        self.problem(f"{found.short}. M shows it.")
         question = (
             f"{plain(found.short)}\n\nUntil that is put right the storyteller speaks for everybody, in this game too: it needs no key and "
             "costs nothing. M shows what is wrong, also while you play."

@@ -10,24 +10,24 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from engine.records.models import CapName
 from tui.dialogs.route import RouteDialog
 from tui.dialogs.value import ValueDialog
 from tui.figures import CAPS, cap_amount
 from tui.keybar import KeyBar
-from tui.models_view import CAP_NAMES, DEFAULT, EMBED, ModelsView, Slot
+from tui.models_view import DEFAULT, EMBED, ModelsView
 from tui.panes.endpoint import CAP_ABOUT, cap_detail, embed_detail, model_detail, task_detail
-from tui.panes.routes import ENDPOINT, TASK, found, model_rows, set_by, slot_name, task_rows
+from tui.panes.mending import FAULT, fault_detail, fault_rows
+from tui.panes.routes import TASK, found, model_rows, set_by, slot_name, task_rows
 from tui.panes.rows import STYLES, Row, RowList
-from tui.panes.spending import CAP, ORDER, cap_rows, meter_rows, sums
-from tui.screens.setting import SettingScreen
+from tui.panes.spending import ORDER, cap_rows, meter_rows, no_cap, sums
+from tui.screens.taking import TakingScreen
 from tui.text import plain
 
 PANES = (("tasks", "Tasks"), ("endpoints", "Models"), ("meter", "Meter"), ("caps", "Caps"))
 _WIDE, _TALL = 100, 30
 
 
-class ModelsScreen(SettingScreen):
+class ModelsScreen(TakingScreen):
     """Four panes over the desk of models, and one that tells in full what is under the cursor."""
 
     COMPONENT_CLASSES = STYLES
@@ -37,22 +37,27 @@ class ModelsScreen(SettingScreen):
     TITLE = "Models"
     HELP = """\
 **1 Tasks**: who answers what. **enter** chooses another model, fallbacks, a temperature; **x** takes a setting back; **w** takes what
-the world suggests. A task without a model of its own goes to *everything*.
+the world suggests, **W** shows all that it suggests, with the cost. A task without a model of its own goes to *everything*. Settings that
+cannot be used are shown here, line by line: **enter** opens the file in your editor, **x** makes a comment of a line, **r** reads it again.
 
-**2 Models**: those that are set up, and those of servers on this machine. **t** asks one for a few words and says how long it took, what
-it cost, or what is wrong and what to do. **u** lets it answer everything, **U** the task under the cursor of 1; what is written is
-said beside it. Keys to services come from the environment only and are never written.
+**2 Models**: those that are set up, and those of servers on this machine. **t** asks one for a few words, set up or not, and says how long
+it took, what it cost, or what is wrong and what to do. **u** lets it answer everything, **U** the task under the cursor of 1; what is
+written is said beside it. Keys to services come from the environment only and are never written.
 
-**3 Meter**: what calls took since the save was opened; **b** adds them up by task, entity, round or model. `~` marks estimates, `+` that
-there were calls of unknown price as well. **4 Caps**: play pauses before the call that would pass one. **enter** sets it, **x** takes
-it out, and `n` in Play goes on.
+**3 Meter**: what calls took since the save was opened; **b** adds them up by task, entity, round or model. Below stands what the save took
+in all sittings, and what today took in all runs. `~` marks estimates, `+` that there were calls of unknown price as well.
+
+**4 Caps**: play pauses before the call that would pass one. **enter** sets it (`200k`, `$2`), **x** takes it out, and `n` in Play goes on.
 """
     BINDINGS = [
+        Binding("enter,e", "open_file", "Open file", tooltip="Open the settings in your editor, at the line at fault", id="models-open"),
+        Binding("x", "put_aside", "Put aside", tooltip="Make a comment of the line at fault: nothing is lost", id="models-aside"),
         Binding("enter,e", "edit", "Edit", tooltip="Choose who answers the task under the cursor, or set the cap", id="models-edit"),
         Binding("t", "test", "Test", tooltip="Ask the model under the cursor for a few words", id="models-test"),
         Binding("u", "use", "Use", tooltip="Let the model under the cursor answer everything", id="models-use"),
         Binding("U", "use_for", "For task", tooltip="Let the model under the cursor answer the task chosen in 1", id="models-use-for"),
         Binding("w", "suggested", "World's choice", tooltip="Take the model that the world suggests", id="models-suggested"),
+        Binding("W", "all_suggested", "All of them", tooltip="See all that the world suggests, with what it costs", id="models-all"),
         Binding("x,delete", "unset", "Take back", tooltip="Take the setting under the cursor back to its default", id="models-unset"),
         Binding("b", "by", "By…", tooltip="Add calls up by task, entity, round or model", id="models-by"),
         Binding("r", "again", "Look again", tooltip="Look again for servers on this machine", id="models-again"),
@@ -66,14 +71,8 @@ it out, and `n` in Play goes on.
         Binding("question_mark,f1", "app.show_help", "Help", id="help"),
         Binding("ctrl+q", "app.quit", "Quit", show=False, tooltip="Leave Otherminds; all is saved"),
     ]
-    tasks = getters.query_one("#tasks", RowList)
-    models = getters.query_one("#endpoints", RowList)
     meter = getters.query_one("#meter", RowList)
-    caps = getters.query_one("#caps", RowList)
     detail = getters.query_one("#endpoint-detail", RowList)
-
-    active = "tasks"
-    """The pane one is in."""
 
     def compose(self) -> ComposeResult:
         """Panes, what has just happened, the keys."""
@@ -148,8 +147,10 @@ it out, and `n` in Play goes on.
             return
         self._head()
         parts = attrgetter("routes", "settings", "suggested", "endpoints", "environment")
-        if parts(old) != parts(new):
-            self.tasks.show(task_rows(new))
+        if parts(old) != parts(new) or old.broken != new.broken:
+            self.tasks.show([*fault_rows(new), *task_rows(new)])
+            if new.broken is not None and old.broken is None:
+                self.tasks.cursor = f"{FAULT}0"
         parts = attrgetter("endpoints", "servers", "trouble", "reports", "routes")
         if parts(old) != parts(new):
             self.models.show(model_rows(new))
@@ -191,33 +192,13 @@ it out, and `n` in Play goes on.
     def _picked(self, event: RowList.Picked) -> None:
         event.stop()
 
-    @property
-    def slot(self) -> Slot:
-        """The task under the cursor of Tasks."""
-        return self.tasks.cursor.removeprefix(TASK) or DEFAULT
-
-    @property
-    def cap(self) -> CapName | None:
-        """The cap under the cursor of Caps."""
-        return next((cap for cap in CAP_NAMES if self.caps.cursor == CAP + cap), None)
-
-    @property
-    def tested(self) -> str:
-        """The model that `t` would try: the one under the cursor, or the first of the task under it."""
-        if self.active == "tasks":
-            chain = self.view.chain(self.slot)
-            return chain[0].name if chain else ""
-        if self.active == "endpoints":
-            pair = found(self.view, self.models.cursor)
-            known = self.view.known(*pair) if pair else self.view.endpoint(self.models.cursor.removeprefix(ENDPOINT))
-            return known.name if known else ""
-        return ""
-
     def _describe(self) -> None:
         view = self.view
         if self.desk is None:
             return
-        if self.active == "caps" and self.cap is not None:
+        if self.active == "tasks" and view.broken is not None and (fault := self.fault) is not None:
+            title, rows = "Settings", fault_detail(view.broken, fault)
+        elif self.active == "caps" and self.cap is not None:
             title, rows = CAPS[self.cap], cap_detail(view, self.cap)
         elif self.active == "endpoints":
             title, rows = model_detail(view, self.models.cursor, self.slot)
@@ -234,8 +215,12 @@ it out, and `n` in Play goes on.
         if not self.is_mounted:
             return True
         match action:
+            case "open_file" | "put_aside":
+                fault = self.fault if self.active == "tasks" else None
+                return fault is not None and (action == "open_file" or bool(fault.line))
             case "edit":
-                return self.desk is not None and (self.active == "tasks" or (self.active == "caps" and self.cap is not None))
+                on_task = self.active == "tasks" and self.fault is None
+                return self.desk is not None and (on_task or (self.active == "caps" and self.cap is not None))
             case "test":
                 return bool(self.tested) and not self.view.testing
             case "use" | "use_for":
@@ -243,12 +228,14 @@ it out, and `n` in Play goes on.
                 return some and self.active == "endpoints" and bool(self.tested or found(self.view, self.models.cursor))
             case "suggested":
                 return self.active == "tasks" and self.slot in self.view.suggested
+            case "all_suggested":
+                return self.active == "tasks" and bool(self.view.suggested)
             case "unset":
                 return self._unsettable()
             case "by":
                 return self.active == "meter"
             case "again":
-                return self.active == "endpoints" or self.desk is None
+                return self.active == "endpoints" or self.desk is None or self.view.broken is not None
             case "stop_test" | "leave":
                 return bool(self.view.testing) is (action == "stop_test")
         return True
@@ -256,7 +243,7 @@ it out, and `n` in Play goes on.
     def _unsettable(self) -> bool:
         if self.active == "caps":
             return any(state.cap == self.cap for state in self.view.caps)
-        if self.active != "tasks" or self.desk is None:
+        if self.active != "tasks" or self.desk is None or self.fault is not None:
             return False
         return set_by(self.view, self.slot) == "settings"
 
@@ -282,38 +269,19 @@ it out, and `n` in Play goes on.
             title = f"Who answers {slot_name(slot)}"
             self.app.push_screen(RouteDialog(title, self.draft_of(slot), self.choices(), partial(self.keep_route, slot)))
 
-    def action_test(self) -> None:
-        """Try the model under the cursor."""
-        self.try_model(self.tested)
+    def action_open_file(self) -> None:
+        """Open the settings where they are at fault."""
+        self.open_file()
 
-    def action_stop_test(self) -> None:
-        """Stop the call that is being tried."""
-        self.workers.cancel_group(self, "test")
-
-    def action_use(self) -> None:
-        """Let the model under the cursor answer everything."""
-        self._use_for(DEFAULT)
-
-    def action_use_for(self) -> None:
-        """Let the model under the cursor answer the task chosen in Tasks."""
-        self._use_for(self.slot)
-
-    def _use_for(self, slot: Slot) -> None:
-        pair = found(self.view, self.models.cursor)
-        if pair is not None:
-            self.use(*pair, slot)
-        elif name := self.tested:
-            self.write(f"models.{slot}", name, f"{name} answers {slot_name(slot)} from now on. x at the task takes that back.")
-
-    def action_suggested(self) -> None:
-        """Take what the world suggests for the task under the cursor."""
-        if (name := self.view.suggested.get(self.slot)) is not None:
-            self.write(f"models.{self.slot}", name, f"{name} answers {slot_name(self.slot)} from now on, as the world suggests.")
+    def action_put_aside(self) -> None:
+        """Make a comment of the line at fault."""
+        if (fault := self.fault) is not None:
+            self.put_aside(fault)
 
     def action_unset(self) -> None:
         """Take a setting back to its default."""
         if self.active == "caps" and self.cap is not None:
-            self.write(f"caps.{self.cap}", None, f"No cap on {CAPS[self.cap]} any more.")
+            self.write(f"caps.{self.cap}", None, no_cap(self.cap))
         else:
             self.write(f"models.{self.slot}", None, f"Taken back: what answers {slot_name(self.slot)} is as if never set.")
 
@@ -326,6 +294,8 @@ it out, and `n` in Play goes on.
         """Look again for servers, or for settings that could not be read."""
         if self.desk is None:
             self.open()
+        elif self.view.broken is not None:
+            self.read_again()
         else:
             self.find_servers()
 

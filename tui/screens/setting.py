@@ -1,26 +1,24 @@
 """What the Models screen asks of the desk: reading it, trying models, and having settings written."""
 
-import asyncio
-import re
-import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
 from textual import getters, work
 from textual.reactive import reactive
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widgets import Static
 
-from engine.errors import OthermindsError
+from engine.errors import OthermindsError, SettingsError
 from engine.records.models import CapName, LocalServer
-from engine.settings import STORYTELLER
+from engine.settings import STORYTELLER, broken
+from engine.settings.amounts import dollars, tokens
 from tui.dialogs.route import Choice, RouteDraft
-from tui.figures import CAPS, duration
 from tui.host import GameHost
 from tui.models_view import By, Desk, ModelsView, Slot, environment, looked
 from tui.panes.endpoint import INSTALL, absent
 from tui.panes.routes import slot_name
+from tui.panes.spending import kept, no_cap
 from tui.screens.playbars import said
 from tui.text import capital, plain
 from tui.view import Note
@@ -28,10 +26,6 @@ from tui.view import Note
 _LIVE = 1.0
 """Seconds between looks at what calls have taken meanwhile: play goes on behind this screen."""
 _FINDING_OUT = "Looking up windows and prices…"
-_TURN = 0.1
-"""Seconds for which one picture of the spinner stands."""
-_SPINNER = "▖▘▝▗"
-_AMOUNT = re.compile(r"(\d{1,12}|\d{1,3}(,\d{3}){1,3})(\.\d{1,8})?")
 
 
 class SettingScreen(Screen[None]):
@@ -45,11 +39,13 @@ class SettingScreen(Screen[None]):
         self.host = host
         self.desk: Desk | None = None
         self.by: By = "task"
-        self._spinner: Timer | None = None
-        self._began = 0.0
         self._said = ""
         self._foretold: object = None
         """At what the forecast was reckoned."""
+        self._added_up: object = None
+        """At what was added up what day and save have taken."""
+        self._fault: SettingsError | None = None
+        """That of the view."""
 
     # reading
 
@@ -63,12 +59,15 @@ class SettingScreen(Screen[None]):
         """Take the desk, show it, and look for servers."""
         try:
             self.desk = await self.host.models()
+            await self.desk.refresh()
             self.view = replace(self.view, environment=environment())
         except OthermindsError as error:
             self.say(f"{error} r tries again.", "bad")
             return
         self.look()
-        if not self.view.alone:
+        if self.view.broken is not None:
+            self.say("The settings cannot be used. enter opens the file, x puts the line aside, r reads it again.", "bad")
+        elif not self.view.alone:
             self.say(_FINDING_OUT)
         self.find_servers()
         self.find_out()
@@ -79,8 +78,14 @@ class SettingScreen(Screen[None]):
         if self.desk is None or not self.alive:
             return
         view = looked(self.view, self.desk, self.by)
+        if self.desk.fault is not self._fault:
+            self._fault = self.desk.fault
+            view = replace(view, broken=broken(self._fault) if self._fault is not None else None)
         if view != self.view:
             self.view = view
+        if (view.total, view.settings) != self._added_up:
+            self._added_up = view.total, view.settings
+            self.add_up()
         game = self.host.game
         now = (view.routes, view.caps, game.world.round if game else None)
         if self.host.running:
@@ -98,6 +103,13 @@ class SettingScreen(Screen[None]):
             self.look()
             if self._said == _FINDING_OUT:
                 self.say("")
+
+    @work(group="usage", exclusive=True)
+    async def add_up(self) -> None:
+        """Read what the day and the save have taken, beyond this sitting."""
+        if self.desk is not None:
+            usage = await self.desk.usage()
+            self.view = replace(self.view, usage=usage)
 
     @work(group="forecast", exclusive=True)
     async def foretell(self) -> None:
@@ -127,52 +139,21 @@ class SettingScreen(Screen[None]):
         else:
             self.view = replace(self.view, servers=servers)
 
-    # trying
-
-    @work(group="test", exclusive=True)
-    async def try_model(self, name: str) -> None:
-        """One small live call. Escape stops it at once."""
-        if self.desk is None:
-            return
-        self.view = replace(self.view, testing=name, reports={key: one for key, one in self.view.reports.items() if key != name})
-        self._began = time.monotonic()
-        self._spinner = self._spinner or self.set_interval(_TURN, self._spin)
-        self._spin()
-        self.refresh_bindings()
-        try:
-            report = await self.desk.test(name)
-        except OthermindsError as error:
-            self._tried(f"{plain(name)}: {error}", "bad")
-        except asyncio.CancelledError:
-            self._tried(f"Stopped. {plain(name)} was not waited for.", "plain")
-            raise
-        else:
-            self.view = replace(self.view, reports={**self.view.reports, name: report})
-            took = f" in {duration(report.seconds)}" if report.seconds else ""
-            self._tried(f"{plain(name)} answered{took}." if report.ok else f"{plain(name)}: {report.text}", "good" if report.ok else "bad")
-            self.look()
-
-    def _spin(self) -> None:
-        passed = time.monotonic() - self._began
-        sign = _SPINNER[int(passed / _TURN) % len(_SPINNER)]
-        self.say(f"{sign} {plain(self.view.testing)} is asked for a few words… {passed:.0f} s. esc stops.")
-
-    def _tried(self, text: str, kind: Literal["plain", "good", "bad"]) -> None:
-        if self._spinner is not None:
-            self._spinner.stop()
-            self._spinner = None
-        self.view = replace(self.view, testing="")
-        self.say(text, kind)
-        self.refresh_bindings()
-
     # having written
 
     async def written(self, key: str, value: object | None, done: str) -> str:
         """Write a setting, say so, and show what has come of it. Returns what is wrong when it could not be written."""
+        return await self.all_written({key: value}, done)
+
+    async def all_written(self, changes: Mapping[str, object | None], done: str) -> str:
+        """Write several settings, all or none; otherwise as `written`."""
         if self.desk is None:
             return "Settings could not be read yet."
         try:
-            await self.desk.set(key, value)
+            if len(changes) == 1:
+                await self.desk.set(*next(iter(changes.items())))
+            else:
+                await self.desk.set_all(changes)
         except OthermindsError as error:
             return str(error)
         self.say(done, "good")
@@ -199,14 +180,6 @@ class SettingScreen(Screen[None]):
         if problem := await self.written(key, value, done):
             self.say(problem, "bad")
 
-    @work(group="write")
-    async def use(self, server: LocalServer, model: str, slot: Slot) -> None:
-        """Let a server's model answer a task, and see at once whether it does; what is wrong is said in the last line but one."""
-        if problem := await self.used(server, model, slot):
-            self.say(problem, "bad")
-        elif (known := self.view.known(server, model)) is not None and not self.view.testing:
-            self.try_model(known.name)
-
     async def keep_route(self, slot: Slot, draft: RouteDraft) -> str:
         """Write who answers a task. Returns what is wrong when that could not be written."""
         server = next((one for one in self.view.servers or () if draft.api_base and one.api_base == draft.api_base), None)
@@ -223,13 +196,15 @@ class SettingScreen(Screen[None]):
     async def keep_cap(self, cap: CapName, text: str) -> str:
         """Write a cap; an empty text takes it out. Returns what is wrong when it could not be written."""
         if not text:
-            return await self.written(f"caps.{cap}", None, f"No cap on {CAPS[cap]} any more.")
-        amount = _amount(text.removeprefix("$"))
-        money = cap.endswith("money")
-        if amount is None or amount <= 0 or not (money or amount == int(amount)):
-            return "A sum in US dollars, please: 2.50" if money else "A whole number of tokens, please: 200,000"
-        value: object = amount if money else int(amount)
-        return await self.written(f"caps.{cap}", value, f"The cap on {CAPS[cap]} is set. n in Play goes on.")
+            return await self.written(f"caps.{cap}", None, no_cap(cap))
+        amount = dollars(text) if cap.endswith("money") else tokens(text)
+        if not amount:
+            return "A sum in US dollars, please: 2.50" if cap.endswith("money") else "A whole number of tokens, please: 200,000 or 1.5M"
+        if problem := await self.written(f"caps.{cap}", amount, ""):
+            return problem
+        done, goes_on = kept(cap, next((state for state in self.view.caps if state.cap == cap), None))
+        self.say(done, "good" if goes_on else "bad")
+        return ""
 
     async def keep_embedder(self, text: str) -> str:
         """Write which embedder finds memories; an empty text takes it back. Returns what is wrong when it could not be written."""
@@ -279,8 +254,3 @@ class SettingScreen(Screen[None]):
             self.notify(plain(text), severity="warning", markup=False)
         self._said = text
         self.note.update(said(Note(text, kind)), layout=False)
-
-
-def _amount(text: str) -> float | None:
-    """A number as people write it, with commas between thousands only; None when it is none."""
-    return float(text.replace(",", "")) if _AMOUNT.fullmatch(text) else None
