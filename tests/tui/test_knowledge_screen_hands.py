@@ -90,7 +90,7 @@ async def test_a_piece_is_written_once_it_can_be_and_what_it_comes_to_is_told(
         assert "Bob Harrow and Mira Vance will know it." in text_of(pilot, seen)
         await keys(pilot, settle, "ctrl+s")
         screen = screen_of(pilot)
-        assert pilot.app.screen is screen
+        assert len(pilot.app.screen_stack) == 2
         [line] = [one for one in await screen.game.knowledge.known_by(BOB) if "sold" in one.text]
         row = line.row
         assert (row.scope, row.scope_id, row.owner_id, row.subject_id) == ("faction", "quay", MIRA, TOM)

@@ -77,7 +77,6 @@ class KnowledgeScreen(DecidingScreen):
         Binding("n", "narrow", "Owner only", tooltip="Leave it to its owner alone", id="knowledge-narrow"),
         Binding("b", "restore", "Bring back", tooltip="Bring back what ended, sank or is gone; or a wording", id="knowledge-restore"),
         Binding("d,delete", "delete", "Delete", tooltip="Take it away; it can be brought back", id="knowledge-delete"),
-        Binding("A", "audit", "Audit", tooltip="Every change to this piece, or to all", id="knowledge-audit"),
         Binding("Q", "question", "Ask", tooltip="Ask what somebody believed at some round", id="knowledge-ask"),
         Binding("N", "narrator", "True names", tooltip="Read with true names, or with those that whom you play has", id="knowledge-names"),
         *(
@@ -313,13 +312,6 @@ class KnowledgeScreen(DecidingScreen):
         from tui.screens.audit import AuditScreen
 
         self.app.push_screen(AuditScreen(self.host, knowledge=key_of(self.under) if self.under is not None else ""))
-
-    def action_audit(self) -> None:
-        """Every change to the piece under the cursor, or to all."""
-        from tui.screens.audit import AuditScreen
-
-        item = self.under
-        self.app.push_screen(AuditScreen(self.host, knowledge=key_of(item) if item is not None else ""))
 
     def action_back(self) -> None:
         """Back to play."""
