@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
-from engine.errors import ModelError
+from engine.errors import CapReachedError, ModelError
+from engine.llm.protocol import ModelRequest
 from engine.llm.scripted import Scripted
 from tests.tui.keys import keys
 from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
@@ -213,6 +214,28 @@ async def test_a_failed_collapse_is_tried_again(host: GameHost, show: Show, sett
         assert (await game.sessions.get(key)).status == "collapsed"
         told = " ".join(pilot.app.screen.detail.text().split())  # type: ignore[attr-defined]
         assert "A try that failed, round 0" in told
+
+
+async def test_what_a_cap_gave_up_is_told_and_begun_again(
+    host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path,
+) -> None:
+    game = await inn(host, tmp_path)
+
+    def capped(request: ModelRequest) -> str:
+        raise CapReachedError("No more [today].", cap="run_tokens")
+
+    says(game, capped, reply(fact("P2 owns a boat, the Heron.", "M1")))
+    key = await talked(game, TALK)
+    async with show(lambda: SessionsScreen(host)) as pilot:
+        await game.sessions.collapse(key)
+        await game.settled()
+        await settle(pilot)
+        assert "No more [today]." in seen(pilot)
+        assert "being collapsed" in seen(pilot)
+        await keys(pilot, settle, "r")
+        await game.settled()
+        await settle(pilot)
+        assert (await game.sessions.get(key)).status == "collapsed"
 
 
 async def test_enter_on_what_became_of_it_shows_its_history(host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path) -> None:

@@ -144,6 +144,7 @@ def _under_way(rows: Rows, steps: "Sequence[CollapseStep]") -> None:
     rows.head("It is being collapsed")
     if not steps:
         rows.quiet("What it comes to is written between two rounds. Words that come meanwhile begin the next session.")
+        rows.key("r", "begins it anew when it was given up: when a cap was reached, and raised since")
     for number, step in enumerate(steps):
         done = number < len(steps) - 1
         note = f"  {plain(step.note)}" if step.note else ""

@@ -64,6 +64,10 @@ class FollowingScreen(Screen[None]):
 
     def _hear(self, event: "EngineEvent") -> None:
         self.hear(event)
+        if event.kind == "trouble":
+            self.call_later(self.say, event.text, "bad")
+        elif event.kind == "model_note" and event.task in ("collapse", "validate"):
+            self.call_later(self.say, f"{event.model}: {event.text}")
         if self._playing and event.kind in ("round_ended", "paused"):
             self._playing = False
             self.call_later(self.say, f"Round {event.round} was played." if event.kind == "round_ended" else event.reason)

@@ -113,7 +113,7 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
             case "edit":
                 return self.writable and bool(self.under_note)
             case "again":
-                return line is not None and line.state in ("failed", "discarded")
+                return line is not None and (line.state in ("failed", "discarded") or self.given_up(line))
             case "take_away":
                 return self.writable if self.under_note else line is not None and line.session.status in ("open", "collapsing")
             case "look":

@@ -54,6 +54,10 @@ class SessionsByHandScreen(SessionsReadingScreen):
         key = self.detail.cursor
         return key.removeprefix(NOTE) if self.page is not None and self.detail.has_focus and key.startswith(NOTE) else ""
 
+    def given_up(self, line: "SessionLine") -> bool:
+        """Whether a collapse is to be made that nobody is at: a cap was reached, or the save was opened after it was broken off."""
+        return line.state == "collapsing" and not self.steps.get(line.session.id)
+
     async def tried(self, doing: Awaitable[object], done: str) -> str:
         """Do it and say so. Returns what was wrong, or nothing."""
         try:
@@ -214,7 +218,7 @@ class SessionsByHandScreen(SessionsReadingScreen):
             return
         if line.state == "discarded":
             await self.told(game.sessions.reopen(line.session.id), "Open again, as it was.")
-        elif line.state == "failed":
+        elif line.state == "failed" or self.given_up(line):
             await self.told(game.sessions.collapse(line.session.id), "It is being tried again.")
 
 

@@ -33,7 +33,7 @@ class SessionsReadingScreen(FollowingScreen):
 
     STIRRING = frozenset({
         "sessions_changed", "collapse_step", "session_collapsed", "knowledge_changed", "promotion_committed", "round_ended", "beat_ended",
-        "alias", "memory_changed", "handoff_committed", "history_moved",
+        "alias", "memory_changed", "handoff_committed", "history_moved", "trouble",
     })
     NOTE = "#sessions-note"
 
@@ -67,6 +67,8 @@ class SessionsReadingScreen(FollowingScreen):
         elif event.kind == "session_collapsed":
             self.steps.pop(event.run.session_id, None)
             self.call_later(self._collapsed, event.run)
+        elif event.kind == "trouble":  # a cap was reached, or the save cannot be written: what was begun has been given up
+            self.steps.clear()
         elif event.kind == "history_moved":  # what was read may never have been
             self.lines = []
 
