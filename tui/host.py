@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.events import EngineEvent
     from engine.game import Game, StoryLine
     from engine.records.base import EntityId
+    from engine.records.history import Preview
     from engine.setup import Setup
     from tui.models_view import Desk
 
@@ -220,6 +221,21 @@ class GameHost:
         if self.game is not None:
             self.game.models.calls.decline()  # those that are made beside play
 
+    async def undo(self, shown: "Preview | None" = None) -> None:
+        """Take back what a preview shows, else the last step. Raises `OthermindsError`, also while a round is played."""
+        if (game := self.game) is not None:
+            await self._turn(game, shown or await game.history.preview())
+
+    async def redo(self, shown: "Preview | None" = None) -> None:
+        """Bring again what a preview shows, else what was taken back last. Raises as `undo`."""
+        if (game := self.game) is not None:
+            await self._turn(game, shown or await game.history.preview_redo())
+
+    async def _turn(self, game: "Game", shown: "Preview") -> None:
+        await game.history.turn(shown)
+        self._asked = {pending.id for pending in await game.memory.pending()}
+        await self._note(game)
+
     def ask_first(self, on: bool) -> None:
         """Let each call to a model wait for the reader's word, or let all go out. It holds for games that are opened later too."""
         self.asks = on
@@ -291,7 +307,6 @@ class GameHost:
         self.shelf.write_note(game.path, note)
 
     # hearing
-
     def take(self) -> list[Heard | Rested | Refused]:
         """What may be shown now. An unexpected error of a round is raised here, on the screen's side."""
         if self.bug is not None:

@@ -18,8 +18,8 @@ from tui.panes.people import PeoplePane
 from tui.panes.prompt import PromptPane
 from tui.panes.rows import STYLES
 from tui.panes.story import StoryPane
-from tui.screens.calling import CallingScreen
 from tui.screens.playbars import PaneBar, StatusLine, TopBar
+from tui.screens.turning import TurningScreen
 from tui.view import Note
 
 PANES: tuple[tuple[str, type[Pane]], ...] = (
@@ -28,7 +28,7 @@ PANES: tuple[tuple[str, type[Pane]], ...] = (
 _WIDE, _MEDIUM, _TALL = 140, 100, 32
 
 
-class PlayScreen(CallingScreen):
+class PlayScreen(TurningScreen):
     """A game being watched or played."""
 
     COMPONENT_CLASSES = STYLES
@@ -45,6 +45,9 @@ others stay open to you all the same: **3**, then **enter** on somebody shows wh
 **V** makes handoffs ask you before they keep or forget anything; **v**
 opens what waits for your word. **f** shows what left the memory of the chosen one, and puts it back; **+** writes a memory. **S** shows
 what the chosen one has gathered of others, **A** every change to sessions and knowledge.
+
+**u** takes back what happened last: a beat, a handoff, whatever your hand did. It shows what that is first; **r** there goes to the
+beginning of the round, down goes further. **U** brings it again, until something new happens. Both outlast a restart.
 
 **M** shows which models answer, what they took, and the caps that hold them. Play pauses before the call that would pass a cap. While a
 call takes its time, the line at the bottom says which: its task, the model, the seconds. When another model answers than the first in
@@ -79,6 +82,8 @@ an embedder is given is not asked about. **6**, then **c** shows the calls under
         Binding("K", "knowledge", "Knowledge", show=False, tooltip="What the chosen one knows; what waits; what was believed"),
         Binding("A", "audit", "Audit", show=False, tooltip="Every change to sessions and knowledge"),
         Binding("plus", "add_memory", "Add memory", show=False, tooltip="Give the chosen one a memory in your words", id="add-memory"),
+        Binding("u", "undo", "Take back", tooltip="Take back what happened last, after showing what that is", id="undo"),
+        Binding("U,ctrl+r", "redo", "Bring again", show=False, tooltip="Bring again what was taken back last", id="redo"),
         Binding("a", "alias", "Alias", tooltip="Change what the chosen one calls the entity under the people cursor", id="alias"),
         *(Binding(str(kind.NUMBER), f"pane('{key}')", kind.TITLE, show=False, tooltip=f"Go to {kind.TITLE}") for key, kind in PANES),
         Binding("M,f2", "models", "Models", tooltip="Which models answer, what calls took, and caps; f2 also from the line", id="models"),
