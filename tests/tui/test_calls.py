@@ -69,6 +69,15 @@ def bottom(pilot: Pilot[Any], seen: Seen) -> str:
     return seen(pilot).splitlines()[-2]
 
 
+def in_dialog(screen: str) -> str:
+    """The words within the frame of the whole note."""
+    lines = screen.splitlines()
+    top = next(number for number, line in enumerate(lines) if "In full" in line)
+    left, right = lines[top].index("┏━ In full"), lines[top].index("┓", lines[top].index("In full"))
+    end = next(number for number in range(top + 1, len(lines)) if lines[number][left] == "┗")
+    return " ".join(" ".join(line[left + 1 : right] for line in lines[top + 1 : end]).split())
+
+
 async def told(pilot: Pilot[Any], games: FakeGames, *calls: CallView) -> None:
     for call in calls:
         games.game._tell(CallChanged(call=call))
@@ -268,7 +277,7 @@ async def test_a_long_note_opens_in_full_with_its_advice_first(
         assert "f3 Whole note" in seen(pilot).splitlines()[-1]
         await keys(pilot, settle, "f3")
         assert on(pilot, NoteDialog)
-        words = " ".join(pilot.app.screen.query_one(RowList).text().split())
+        words = in_dialog(seen(pilot))
         assert words.startswith(f"What to do {advice}")
         assert words.count(advice) == 1
         assert "Bryn Harrow could not act: openai/x has trouble of its own: The server had an error [/]" in words
@@ -276,7 +285,7 @@ async def test_a_long_note_opens_in_full_with_its_advice_first(
         await keys(pilot, settle, "escape")
         assert on(pilot, PlayScreen)
         await keys(pilot, settle, "n", "N")  # something else is said: what was wrong last can still be read
-        assert advice in " ".join(pilot.app.screen.query_one(RowList).text().split())
+        assert advice in in_dialog(seen(pilot))
 
 
 async def test_a_short_note_offers_no_more(playing: Open, seen: Seen) -> None:

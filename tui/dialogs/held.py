@@ -54,7 +54,7 @@ class HeldDialog(ModalScreen[Word]):
     def on_mount(self) -> None:
         """Show the text."""
         rows = self.query_one(RowList)
-        rows.show(call_rows(self.call, self._called)[3:])  # who, what and how much stand above
+        rows.show(call_rows(self.call, self._called)[4:])  # who, what and how much stand above
         rows.focus()
 
     def action_answer(self, word: Word) -> None:

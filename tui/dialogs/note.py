@@ -2,13 +2,13 @@
 
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widgets import Static
 
 from tui.keybar import KeyBar
-from tui.panes.paragraphs import gap, head, text
-from tui.panes.rows import STYLES, Row, RowList
+from tui.panes.rows import STYLES
 from tui.text import plain
 
 
@@ -17,7 +17,11 @@ class NoteDialog(ModalScreen[None]):
 
     COMPONENT_CLASSES = STYLES
     CSS_PATH = ["dialogs.tcss", "held.tcss"]
-    BINDINGS = [Binding("escape,enter,q,f3", "close", "Back", key_display="esc")]
+    BINDINGS = [
+        Binding("escape,enter,q,f3,N", "close", "Back", key_display="esc"),
+        Binding("up,k", "scroll(-1)", "Up", show=False),
+        Binding("down,j", "scroll(1)", "Down", show=False),
+    ]
 
     def __init__(self, words: str, advice: str = "") -> None:
         super().__init__()
@@ -27,23 +31,24 @@ class NoteDialog(ModalScreen[None]):
         """What to do, and what it is about."""
         with Vertical(id="dialog") as dialog:
             dialog.border_title = Content("In full")
-            yield RowList(id="note-rows")
+            with VerticalScroll(id="note-scroll", classes="last"):
+                yield Static(in_full(self._words, self._advice), id="note-text")
             yield KeyBar()
 
-    def on_mount(self) -> None:
-        """Show it."""
-        rows = self.query_one(RowList)
-        rows.show(note_rows(self._words, self._advice))
-        rows.focus()
+    def action_scroll(self, by: int) -> None:
+        """Scroll the text."""
+        self.query_one("#note-scroll").scroll_relative(y=by, animate=False)
 
     def action_close(self) -> None:
         """Back to the screen."""
         self.dismiss(None)
 
 
-def note_rows(words: str, advice: str) -> list[Row]:
+def in_full(words: str, advice: str) -> Content:
     """A note with its advice first, where that is known apart."""
-    about = " ".join(words.replace(advice, " ").split()) if advice else words
     if not advice:
-        return [text(plain(about))]
-    return [head("What to do"), text(plain(advice), ".name"), gap(), head("What has happened"), text(plain(about))]
+        return Content(plain(words))
+    about = " ".join(words.replace(advice, " ").split())
+    return Content.assemble(
+        ("What to do", ".head"), "\n", (plain(advice), ".name"), "\n\n", ("What has happened", ".head"), "\n", plain(about)
+    )

@@ -112,15 +112,16 @@ def speakers(view: WorldView) -> tuple[str, str, str]:
     model, away = plain(view.speaker), plain(view.away)
     short = short_model(model)
     whole, middle = (f"{model} ({away} is away)", f"{short} ({short_model(away)} is away)") if away else (model, short)
+    least = middle if away else short
     by: dict[str, list[str]] = {}
     for task, name in view.others.items():
         by.setdefault(name, []).append(task)
     if len(by) == 1:
         [(name, tasks)] = by.items()
         what = tasks[0] if len(tasks) == 1 else count(len(tasks), "task")
-        return f"{whole}, {what} by {plain(name)}", f"{middle}, {what} by {short_model(name)}", short
+        return f"{whole}, {what} by {plain(name)}", f"{middle}, {what} by {short_model(name)}", least
     others = f", {count(len(view.others), 'task')} by others" if by else ""
-    return whole + others, middle + others, short
+    return whole + others, middle + others, least
 
 
 def in_full(view: WorldView) -> list[str]:
