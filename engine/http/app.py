@@ -1,5 +1,6 @@
 """The service as an ASGI application: endpoints on their addresses behind the guard."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final
 
@@ -57,7 +58,7 @@ def _place(service: Service, ways: Mapping[str, Way]) -> Callable[[Request], Awa
 
 
 async def _description(request: Request) -> Response:
-    return plain_bytes(described(WAYS), JSON)
+    return plain_bytes(await asyncio.to_thread(described, WAYS), JSON)
 
 
 async def _alive(request: Request) -> Response:
