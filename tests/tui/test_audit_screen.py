@@ -123,7 +123,12 @@ async def test_rows_of_the_same_session_piece_or_run_are_shown_by_a_key(
         await keys(pilot, settle, "s")
         assert "ses-000002" in seen(pilot).splitlines()[0]
         assert "Heron" not in all_of(pilot)
-        await keys(pilot, settle, "s", "down", "p")
+        await keys(pilot, settle, "s", "down", "s")
+        row = pilot.app.screen.entries.cursor  # type: ignore[attr-defined]
+        assert len(pilot.app.screen.lines) == 5  # type: ignore[attr-defined]
+        await keys(pilot, settle, "s")
+        assert (len(pilot.app.screen.lines), pilot.app.screen.entries.cursor) == (6, row)  # type: ignore[attr-defined]
+        await keys(pilot, settle, "p")
         assert "kno-000001" in seen(pilot).splitlines()[0]
         assert len(pilot.app.screen.lines) == 2  # type: ignore[attr-defined]
         await keys(pilot, settle, "p", "down", "down", "r")

@@ -146,7 +146,7 @@ def _short(text: str) -> str:
 def detail_of(line: "AuditLine", now: datetime, whom: str = "") -> list[Row]:
     """All that a row says."""
     row, rows = line.row, Rows()
-    who = f" · {plain(capital(line.owner))}" if line.owner else ""
+    who = f" · {plain(capital(line.owner))} {plain(whom)}".rstrip() if line.owner else ""
     rows.row(Content.assemble((row.action, _style(row.action)), (f", by {_by(row.cause)}{who}", ".deed")))
     rows.quiet(f"Round {row.round} · {naturalize_time(now, row.timestamp)} · {date_words(row.timestamp)} · row {row.seq:,}")
     before, was = _parted(line.before)
@@ -172,8 +172,6 @@ def detail_of(line: "AuditLine", now: datetime, whom: str = "") -> list[Row]:
         rows.key("K", "the piece itself, where it can be changed")
     elif row.session_id:
         rows.key("enter", "the session itself")
-    if whom:
-        rows.quiet(f"The session is {plain(whom)}.")
     if not (row.session_id or row.knowledge_id or row.run_id):
         rows.quiet("It belongs to no session and no piece of knowledge.")
     return rows.made

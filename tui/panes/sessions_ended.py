@@ -131,7 +131,7 @@ def _gate(rows: Rows, gate: "GateReport", status: str) -> None:
         rows.quiet("It failed before it came to that.")
         return
     rows.row(Content.assemble(("A model was asked: " if gate.asked else "No model was asked: ", ".name"), (plain(gate.reason), ".deed")))
-    weighed = gate.recurrence > 0
+    weighed = gate.recurrence > 0 or "threshold" in gate.reason
     body = Content.assemble(
         bar(gate.recurrence, _GAUGE, ".good" if gate.recurrence >= gate.threshold else ".bar"),
         (f" recurrence {gate.recurrence:.2f}, threshold {gate.threshold:g}" if weighed else

@@ -117,7 +117,7 @@ shows all again, and then goes back.
         line = self.under
         held = getattr(self.wanted, what)
         value = {"session": "session_id", "knowledge": "knowledge_id", "run": "run_id"}[what]
-        self.look_for(self.wanted.turned(**{what: held or (getattr(line.row, value) if line is not None else "") or ""}))
+        self.look_for(self.wanted.turned(**{what: held or (getattr(line.row, value) if line is not None else "") or ""}), stay=True)
 
     def action_filter(self) -> None:
         """Search by words."""
@@ -142,7 +142,7 @@ shows all again, and then goes back.
         if self.words.value:
             self.words.value = ""
         else:
-            self.look_for(AuditFilter())
+            self.look_for(AuditFilter(), stay=True)
 
     @on(RowList.Picked)
     def _picked(self, event: RowList.Picked) -> None:

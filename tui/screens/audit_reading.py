@@ -256,8 +256,10 @@ class AuditReadingScreen(FollowingScreen):
             self.detail.border_title = Content(f"History of {plain(key)}")
             self.detail.show(history_of(past, game.world.now))
 
-    def look_for(self, wanted: AuditFilter) -> None:
-        """Show these rows only."""
+    def look_for(self, wanted: AuditFilter, *, stay: bool = False) -> None:
+        """Show these rows only, from the top; with `stay` on the row where one is, if it is among the newest of them."""
         self.wanted, self.lines, self._below, self._newest = wanted, [], None, None
-        self.history_of = self.entries.cursor = ""
+        self.history_of = ""
+        if not stay:
+            self.entries.cursor = ""
         self.start_reading()

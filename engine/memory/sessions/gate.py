@@ -44,7 +44,7 @@ async def assess(
     if policy.require_pin:
         return report(False, "nothing was pinned, and the policy wants a pin")
     if len(turns) < policy.min_turns:
-        return report(False, f"{len(turns)} turns, fewer than {policy.min_turns}")
+        return report(False, f"{len(turns)} turn{'s' * (len(turns) != 1)}, fewer than {policy.min_turns}")
     if not found:
         return report(False, "small talk: no turn tells anything that lasts")
     recurrence = await recurrence_of(embedder, found, known)
