@@ -104,10 +104,11 @@ def _greeting(save: Path, where: "Where", listening: "Listening", token: _Token,
             said = {"url": listening.url, "token": token.text if token.made else None, "save": str(save), "pid": os.getpid()}
             typer.echo(json.dumps(said, ensure_ascii=False))
         else:
-            typer.echo(f"{plain(str(save))} is served at {listening.url} until Ctrl+C. {listening.url}/v1/openapi.json describes how.")
+            typer.echo(f"{plain(str(save))} is served at {listening.url} until Ctrl+C.")
             typer.echo(f"Token, shown this once: {token.text}" if token.made else "The token is the one you gave.")
+            typer.echo("What can be asked is described there at /v1/openapi.json.")
         if not where.on_loopback:
-            typer.echo("Other machines can reach it. Nothing is encrypted: token and words can be read on the way.", err=True)
+            typer.echo("Other machines can reach it. Nothing is encrypted: all can be read on the way.", err=True)
         sys.stdout.flush()
 
     return greet

@@ -266,11 +266,12 @@ def test_people_are_told_where_it_is_served_and_how_it_ends(save: Path) -> None:
     environ = {name: value for name, value in os.environ.items() if name != "OTHERMINDS_TOKEN"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ)
     assert process.stdout is not None
-    where, token = process.stdout.readline(), process.stdout.readline()
+    where, token, how = (process.stdout.readline() for _ in range(3))
     process.send_signal(signal.SIGTERM)
     rest, trouble = process.communicate(timeout=30)
     assert "is served at http://127.0.0.1:" in where
     assert token.startswith("Token, shown this once: ")
+    assert "/v1/openapi.json" in how
     assert (rest, trouble, process.returncode) == ("The service has ended. All is saved.\n", "", 0)
 
 
