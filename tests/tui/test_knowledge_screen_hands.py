@@ -304,7 +304,8 @@ async def test_a_question_is_asked_by_three_fields(looking: Open, settle: Settle
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("What did Mirra believe?", "Did you mean Mira Vance?"), ("Who is Bob?", "Ask, say:"),
+        ("What did Mirra believe?", "Did you mean Mira Vance?"),
+        ("Who is Bob?", "Ask, say: What did Bob Harrow believe about Mira Vance at round 1?"),
         ("What did Bob believe about Garet?", "in what Bob Harrow believed then. Did you mean Gareth Pole?"),
         ("What did Bob believe at round 99?", "There has been no round 99."),
         ("What did Tom believe about Gareth?", "Tom Reed believed nothing about Gareth Pole then."),

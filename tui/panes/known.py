@@ -89,6 +89,8 @@ def line_of(item: Item) -> KnowledgeLine | None:
 
 def holds_words(item: Item, words: Sequence[str]) -> bool:
     """Whether all these words, which are in lower case, stand in what an item says."""
+    if not words:
+        return True
     line = line_of(item)
     if isinstance(item, AuditLine):
         text = f"{item.before} {item.why} {item.owner}"

@@ -1,5 +1,6 @@
 """Which knowledge a reader looks for, and reading it a page at a time: there may be tens of thousands of pieces."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
@@ -95,12 +96,18 @@ async def _believed(desk: "KnowledgeDesk", asked: Asked, viewer: EntityId | None
     if only.state == "both":
         lines += await _ended(desk, asked, viewer)
         lines.sort(key=lambda line: line.row.seq)
-    fitting = [
-        line for line in reversed(lines)
-        if (not after or line.row.seq < after) and (only.kind is None or line.row.kind == only.kind) and holds_words(line, asked.words)
-    ]
+    fitting = await asyncio.to_thread(_fitting, lines, asked, after)  # there may be thousands
     shown = fitting[:wanted]
     return Page(tuple(shown), shown[-1].row.seq if shown else after, more=len(fitting) > wanted)
+
+
+def _fitting(lines: "Sequence[KnowledgeLine]", asked: Asked, after: int) -> "list[KnowledgeLine]":
+    """Those that are of the kind asked for and hold the words, the newest first."""
+    kind, words = asked.only.kind, asked.words
+    return [
+        line for line in reversed(lines)
+        if (not after or line.row.seq < after) and (kind is None or line.row.kind == kind) and holds_words(line, words)
+    ]
 
 
 async def _ended(desk: "KnowledgeDesk", asked: Asked, viewer: EntityId | None) -> "Sequence[KnowledgeLine]":

@@ -105,7 +105,7 @@ class KnowledgeScreen(DecidingScreen):
         with Horizontal(id="known-body"):
             yield WhoseList(id="whose", classes="pane")
             with Vertical(id="known-left"):
-                yield AskBox(lambda: list(self.names().values()), lambda: self.game.world.round)
+                yield AskBox(self.asking_names, lambda: self.game.world.round)
                 yield KnownList(id="shelf", classes="pane")
             yield RowList(id="detail", classes="pane")
         with Horizontal(id="filter-line"):
@@ -286,7 +286,7 @@ class KnowledgeScreen(DecidingScreen):
     @on(Input.Changed, "#filter")
     def _filter(self, event: Input.Changed) -> None:
         event.stop()
-        self.look_for(replace(self.asked, words=tuple(event.value.casefold().split())))
+        self.look_for(replace(self.asked, words=tuple(event.value.casefold().split())), typing=True)
 
     @on(Input.Submitted, "#filter")
     def _to_list(self, event: Input.Submitted) -> None:

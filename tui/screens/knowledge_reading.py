@@ -1,5 +1,6 @@
 """How the Knowledge screen reads and shows: three shelves, the piece under the cursor in full, all anew when something changes."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +19,7 @@ from tui.panes.known_reading import Asked, Page, Whose, read
 from tui.panes.known_source import known_in_full
 from tui.panes.paragraphs import quiet
 from tui.panes.rows import Row, RowList
-from tui.screens.knowledge_words import empty_words, problem_words, title_words
+from tui.screens.knowledge_words import empty_words, how_to_ask, problem_words, title_words
 from tui.screens.playbars import said
 from tui.text import capital, plain
 from tui.view import Note
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
     from engine.knowledge_views import BeliefLine, ReviewLine
     from engine.memory.knowledge.history import Question
 
-PAGE = 200
-"""Rows that are shown before one asks for more."""
+PAGE = 100
+"""Rows that are shown before one asks for more: as many as are divided into lines within a few hundredths of a second."""
 _NEWS = frozenset({"knowledge_changed", "promotion_committed", "session_collapsed", "factions_changed", "history_moved", "alias"})
 _REST = 0.2
 """Seconds in which events are gathered before the shelves are read anew."""
+_KEYS = 0.1
+"""Seconds without a key after which what was typed is looked for."""
 
 
 class ShelvesScreen(Screen[None]):
@@ -118,8 +121,10 @@ class ShelvesScreen(Screen[None]):
     # reading
 
     @work(group="known", exclusive=True)
-    async def read(self) -> None:
-        """Read what the reader looks at anew, as far as it was shown."""
+    async def read(self, typing: bool = False) -> None:
+        """Read what the reader looks at anew, as far as it was shown. While one is `typing`, once no further key follows."""
+        if typing:
+            await asyncio.sleep(_KEYS)
         try:
             page = await read(self.game.knowledge, self.asked, self.viewer, self._shown)
             queue = await self.game.knowledge.queue(self.viewer)
@@ -158,7 +163,7 @@ class ShelvesScreen(Screen[None]):
             self.question, self.answer = asked, await self._answered(asked)
         except OthermindsError as error:
             self.question, self.answer = None, ()
-            self.problem = str(error)
+            self.problem = f"{error.args[0]} {how_to_ask(self)}" if getattr(error, "kind", "") == "unclear" else str(error)
             if isinstance(error, KnowledgeError) and error.kind == "unknown_entity":
                 self.problem = f"{error.args[0]} {nearest(asked_who(text), [self.called(one.id) for one in self.game.world.agents()])}"
         else:
@@ -212,8 +217,16 @@ class ShelvesScreen(Screen[None]):
         """Whose all of the shelf is, unless something else is said of a piece."""
         whose = self.asked.whose
         if self.shelf == "asked" and self.question is not None:
-            return self.called(self.question.entity)
-        return {"entity": self.called(whose.key), "faction": f"the faction {whose.key}", "world": "everybody"}.get(whose.scope, "")
+            return self._holding(self.question.entity)
+        return {"entity": self._holding(whose.key), "faction": f"the faction {whose.key}", "world": "everybody"}.get(whose.scope, "")
+
+    def _holding(self, entity: EntityId) -> str:
+        """How pieces call somebody who holds them."""
+        return "you" if entity == self.viewer else self.called(entity)
+
+    def asking_names(self) -> list[str]:
+        """By which names somebody can be asked about, "you" first when one plays."""
+        return [*(["you"] if self.viewer else []), *self.names().values()]
 
     def _head(self) -> None:
         parts = [Content.styled("Knowledge  ", ".head")]
@@ -294,12 +307,12 @@ class ShelvesScreen(Screen[None]):
         else:
             self.entries.focus()
 
-    def look_for(self, asked: Asked) -> None:
+    def look_for(self, asked: Asked, typing: bool = False) -> None:
         """Look for something else."""
         if asked != self.asked:
             self._made = {} if asked.whose != self.asked.whose else self._made
             self.asked, self._shown = asked, PAGE
-            self.read()
+            self.read(typing)
 
     def say(self, text: str, kind: Literal["plain", "good", "bad"] = "plain") -> None:
         """Say it in the last line but one; over the screen too when it is too long for that."""

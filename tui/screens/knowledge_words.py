@@ -81,6 +81,13 @@ def problem_words(screen: "ShelvesScreen") -> str:
     return f"Nobody and nothing is called “{words}”, and no word of it stands in what {who} believed then. {advice}"
 
 
+def how_to_ask(screen: "ShelvesScreen") -> str:
+    """A question that would be understood, with people of this world."""
+    minds = [plain(screen.called(one.id)) for one in screen.game.world.agents()]
+    who, about = (minds[0], minds[1]) if len(minds) > 1 else (minds[0], "the boat")
+    return f"Ask, say: What did {who} believe about {about} at round {screen.game.world.round}?"
+
+
 def whose_words(screen: "ShelvesScreen") -> str:
     """Whose knowledge is looked at."""
     whose = screen.asked.whose
