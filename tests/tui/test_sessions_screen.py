@@ -15,6 +15,7 @@ from engine.records.sessions import CollapsePolicy
 from tests.tui.keys import keys
 from tests.tui.scripted import HOSTILE
 from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
+from tui.dialogs.turning import TurnDialog
 from tui.host import GameHost
 from tui.panes.sessions import nearest, spans
 from tui.screens.audit import AuditScreen
@@ -339,6 +340,14 @@ async def test_what_is_taken_back_is_gone_from_list_and_audit(
         assert "discarded" in seen(pilot)
         await game.history.undo()
         await settle(pilot)
+        assert "6 of 50 turns" in seen(pilot)
+        await keys(pilot, settle, "U")
+        assert type(pilot.app.screen) is TurnDialog
+        await keys(pilot, settle, "enter")
+        assert "Brought again:" in seen(pilot)
+        assert "discarded" in seen(pilot)
+        await keys(pilot, settle, "u", "u")
+        assert "Taken back:" in seen(pilot)
         assert "6 of 50 turns" in seen(pilot)
         await game.history.undo(7)
         await settle(pilot)

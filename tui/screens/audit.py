@@ -50,6 +50,8 @@ shows all again, and then goes back.
         Binding("s", "same('session')", "Session", tooltip="Only rows of this session, or all again", id="audit-session"),
         Binding("p", "same('knowledge')", "Piece", tooltip="Only rows of this piece of knowledge, or all again", id="audit-piece"),
         Binding("r", "same('run')", "Run", tooltip="Only rows of this collapse or promotion, or all again", id="audit-run"),
+        Binding("u", "undo", "Take back", show=False, tooltip="Show what happened last, and take it back", id="audit-undo"),
+        Binding("U,ctrl+r", "redo", "Bring again", show=False, tooltip="Bring again what was taken back last", id="audit-redo"),
         Binding("n", "round", "Round", show=False, tooltip="Play one round", id="audit-round"),
         Binding("z", "alone", "Zoom", show=False, tooltip="Show only the row in full, or both again", id="audit-zoom"),
         Binding("escape", "to_list", "To the list", tooltip="Back to the list", id="audit-to-list"),

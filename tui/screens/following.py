@@ -13,6 +13,7 @@ from textual.widgets import Static
 from engine.errors import OthermindsError
 from tui.host import GameHost
 from tui.screens.playbars import said
+from tui.taking_back import RUNNING, ask_and_turn
 from tui.text import plain
 from tui.view import Note
 
@@ -68,6 +69,9 @@ class FollowingScreen(Screen[None]):
             self.call_later(self.say, event.text, "bad")
         elif event.kind == "model_note" and event.task in ("collapse", "validate"):
             self.call_later(self.say, f"{event.model}: {event.text}")
+        elif event.kind == "history_moved":
+            told = f"Taken back: {event.text}. U brings it again." if event.back else f"Brought again: {event.text}."
+            self.call_later(self.say, told, "good")
         if self._playing and event.kind in ("round_ended", "paused"):
             self._playing = False
             self.call_later(self.say, f"Round {event.round} was played." if event.kind == "round_ended" else event.reason)
@@ -88,6 +92,27 @@ class FollowingScreen(Screen[None]):
             self.host.start_step()
             self._playing = True
             self.say("A round is being played.")
+
+    @work(group="by-hand")
+    async def action_undo(self) -> None:
+        """Show what would be taken back, and take it back when the reader says so."""
+        await self._turn(back=True)
+
+    @work(group="by-hand")
+    async def action_redo(self) -> None:
+        """Show what would be brought again, and bring it when the reader says so."""
+        await self._turn(back=False)
+
+    async def _turn(self, *, back: bool) -> None:
+        game = self.host.game
+        if game is None or self.host.running:
+            self.say(RUNNING, "bad")
+            return
+        try:
+            if nothing := await ask_and_turn(self.app, self.host, game.played, back=back):
+                self.say(nothing)
+        except OthermindsError as error:
+            self.say(str(error), "bad")
 
     @property
     def alive(self) -> bool:

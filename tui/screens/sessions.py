@@ -46,7 +46,8 @@ goes to all that there is of a session, **z** shows only that.
 
 **+** begins one, **t** adds a turn, **s** writes a note, **c** collapses it now and first says what that will cost, **d** discards it.
 In the full view **p** pins the turn under the cursor, **e** and **d** change a note or take it away, **enter** unfolds a prompt or
-goes to a piece of knowledge. **r** tries a failed collapse again, and takes back what was discarded. **n** plays a round.
+goes to a piece of knowledge. **r** tries a failed collapse again, and takes back what was discarded. **n** plays a round,
+**u** takes back what happened last, **U** brings it again.
 **A** shows the audit trail.
 """
     BINDINGS = [
@@ -64,6 +65,8 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
         Binding("right,l", "whose(1)", "Whose", key_display="→", tooltip="Those of the next one; left goes back", id="sessions-next"),
         Binding("left,h", "whose(-1)", "Whose before", show=False, id="sessions-previous"),
         Binding("A", "audit", "Audit", tooltip="The audit trail of this session", id="sessions-audit"),
+        Binding("u", "undo", "Take back", show=False, tooltip="Show what happened last, and take it back", id="sessions-undo"),
+        Binding("U,ctrl+r", "redo", "Bring again", show=False, tooltip="Bring again what was taken back last", id="sessions-redo"),
         Binding("n", "round", "Round", show=False, tooltip="Play one round", id="sessions-round"),
         Binding("M", "models", "Models", show=False, tooltip="Which models answer", id="sessions-models"),
         Binding("z", "alone", "Zoom", show=False, tooltip="Show only the session in full, or both again", id="sessions-zoom"),
