@@ -35,6 +35,13 @@ _PHRASES: Final[Mapping[KindOfTurn, str]] = {
         r"i\s+(?:must|need\s+to|have\s+to)|you\s+(?:must|need\s+to|should))\b"
     ),
 }
+_MUCH: Final = 3
+"""Such words from which a sentence tells a fact where somebody does something in it, whatever that is."""
+_DOES: Final = re.compile(
+    r"(?:\b(?:the|an?|this|that|his|her|their|our|my|your|every|no)\s+|\b[A-Z][^\W\d_]+(?:'s|\u2019s)?\s+)(?:[^\W\d_]+\s+){0,2}?"
+    r"[a-z]{2,}(?<!s)(?:s|ed)\b"
+)
+"""`The packet lands`, `Rusk watered`, `the old miller hides`."""
 _CUES: Final = {kind: re.compile(phrases, re.IGNORECASE) for kind, phrases in _PHRASES.items()}
 
 
@@ -59,8 +66,11 @@ def kinds_of(text: str) -> frozenset[KindOfTurn]:
     """The kinds of knowledge that words may hold; none for small talk and for questions alone."""
     found: set[KindOfTurn] = set()
     for sentence in re.split(r"(?<=[.!?\u2026])\s+|\n", text):
-        if not sentence.rstrip('"\u201d\u2019 ').endswith("?") and len(matter(sentence)) >= _LEAST_WORDS:
+        words = 0 if sentence.rstrip('"\u201d\u2019 ').endswith("?") else len(matter(sentence))
+        if words >= _LEAST_WORDS:
             found.update(kind for kind, cue in _CUES.items() if cue.search(sentence))
+        if words >= _MUCH and _DOES.search(sentence):
+            found.add("facts")
     return frozenset(found)
 
 

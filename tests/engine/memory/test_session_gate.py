@@ -99,6 +99,7 @@ async def test_one_thing_said_over_and_over_does_not_recur() -> None:
     [
         ("Gareth owns a boat.", {"facts"}), ("My name is Gareth.", {"facts"}), ("This is Gareth. He serves the Duke.", {"facts"}),
         ("He fears water.", {"facts"}), ("The ship came in with forty barrels.", {"facts"}),
+        ("The packet lands at the north pier.", {"facts"}), ("Rusk watered the lantern oil.", {"facts"}),
         ("Agreed: we sell the boat instead.", {"decisions"}), ("Ask Orla about the key.", {"nextSteps"}),
         ("Good evening.", set()), ("I am well, thank you.", set()), ("It rained all night.", set()), ("Did the ship come in?", set()),
     ],

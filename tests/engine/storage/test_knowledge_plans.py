@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from engine.storage import embeddings, knowledge, knowledge_audit, knowledge_queries, promotions, sessions
+from engine.storage import embeddings, knowledge, knowledge_audit, knowledge_bearing, knowledge_queries, promotions, sessions
 from engine.storage.schema import migrate
 
 
@@ -50,6 +50,9 @@ QUERIES: dict[str, tuple[str, object, str]] = {
     ),
     "the newest of all": (
         *knowledge_queries.find(None, None, None, None, None, (), None, None, 5, 9, True), r"INTEGER PRIMARY KEY \(rowid<\?\)",
+    ),
+    "all that a holder believes": (
+        knowledge_bearing.OUTLINES, ["entity", "bob"], r"knowledge USING INDEX knowledge_by_scope \(scope=\? AND scope_id=\?\)",
     ),
     "what waits": (promotions.OF_KNOWLEDGE, ["kno-1"], r"INDEX sqlite_autoindex_review_queue_2 \(knowledge_id=\?\)"),
     "audit of a piece": (*knowledge_audit.query(knowledge="kno-1", before=9), r"INDEX audit_by_knowledge \(knowledge_id=\? AND seq<\?\)"),
