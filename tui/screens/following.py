@@ -69,6 +69,8 @@ class FollowingScreen(Screen[None]):
             self.call_later(self.say, event.text, "bad")
         elif event.kind == "model_note" and event.task in ("collapse", "validate"):
             self.call_later(self.say, f"{event.model}: {event.text}")
+        elif event.kind == "call_changed" and event.call.state == "held":
+            self.call_later(self.say, f"A call for {event.call.task} waits for your word: f4 in Play shows it.")
         elif event.kind == "history_moved":
             told = f"Taken back: {event.text}. U brings it again." if event.back else f"Brought again: {event.text}."
             self.call_later(self.say, told, "good")
