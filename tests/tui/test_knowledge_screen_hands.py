@@ -156,6 +156,19 @@ async def test_what_is_deleted_stands_among_what_is_no_more_and_comes_back(looki
         assert "The lamp is lit at nine." in await texts(pilot, MIRA)
 
 
+async def test_what_was_done_last_is_taken_back_and_brought_again(looking: Open, settle: Settle, seen: Seen) -> None:
+    async with looking() as pilot:
+        await at(pilot, settle, "lamp")
+        await keys(pilot, settle, "d", "y")
+        assert "The lamp is lit at nine." not in await texts(pilot, BOB)
+        await keys(pilot, settle, "u", "u")
+        assert "The lamp is lit at nine." in await texts(pilot, BOB)
+        assert "Taken back:" in seen(pilot)
+        assert "The lamp is lit at nine." in " ".join(screen_of(pilot).entries.text().split())
+        await keys(pilot, settle, "U", "U")
+        assert "The lamp is lit at nine." not in await texts(pilot, BOB)
+
+
 async def test_a_pin_is_set_and_let_go(looking: Open, settle: Settle, seen: Seen) -> None:
     async with looking() as pilot:
         await at(pilot, settle, "boats")

@@ -37,6 +37,7 @@ Somebody knows what is its own, what its factions hold and what everybody does. 
 
 **+** writes a piece, **e** changes it, **d** takes it away, **b** brings back what has ended, sunk or gone. **s** says who holds it, and
 who would come to know it; **F** who is in which faction. **enter** goes to the text beside, where **b** brings an earlier wording back.
+**u** takes back whatever was done last, **U** brings it again.
 """,
     "review": """\
 What promotion did not decide alone, because it is sensitive, or stands against what others hold already. Each says why it waits, what
@@ -77,6 +78,8 @@ class KnowledgeScreen(DecidingScreen):
         Binding("n", "narrow", "Owner only", tooltip="Leave it to its owner alone", id="knowledge-narrow"),
         Binding("b", "restore", "Bring back", tooltip="Bring back what ended, sank or is gone; or a wording", id="knowledge-restore"),
         Binding("d,delete", "delete", "Delete", tooltip="Take it away; it can be brought back", id="knowledge-delete"),
+        Binding("u", "undo", "Take back", show=False, tooltip="Take back what happened last, after showing it", id="knowledge-undo"),
+        Binding("U,ctrl+r", "redo", "Bring again", show=False, tooltip="Bring again what was taken back last", id="knowledge-redo"),
         Binding("Q", "question", "Ask", tooltip="Ask what somebody believed at some round", id="knowledge-ask"),
         Binding("N", "narrator", "True names", tooltip="Read with true names, or with those that whom you play has", id="knowledge-names"),
         *(

@@ -15,6 +15,7 @@ from tui.panes.known import key_of, shortened
 from tui.panes.paragraphs import gap, head, quiet, text
 from tui.panes.rows import Row
 from tui.screens.knowledge_hands import HandsScreen
+from tui.taking_back import RUNNING, ask_and_turn
 from tui.text import capital, count, plain
 
 _TOLD = (
@@ -160,6 +161,31 @@ class DecidingScreen(HandsScreen):
             return shortened(past.wordings[-1].text)
         learned = f" (held by {past.line.holder})" if past.line.row.scope != "entity" else f" ({past.line.holder})"
         return shortened(past.line.text) + plain(learned)
+
+    # taking back
+
+    @work(group="by-hand")
+    async def action_undo(self) -> None:
+        """Show what would be taken back, and take it back when the reader says so."""
+        await self._turn(back=True)
+
+    @work(group="by-hand")
+    async def action_redo(self) -> None:
+        """Show what would be brought again, and bring it when the reader says so."""
+        await self._turn(back=False)
+
+    async def _turn(self, *, back: bool) -> None:
+        if self.host.running:
+            self.say(RUNNING, "bad")
+            return
+        try:
+            nothing = await ask_and_turn(self.app, self.host, self.viewer, back=back)
+        except OthermindsError as error:
+            self.say(str(error), "bad")
+            return
+        if nothing:
+            self.say(nothing)
+        self.read()
 
     # factions
 

@@ -110,6 +110,9 @@ class ShelvesScreen(Screen[None]):
 
     def hear(self, event: "EngineEvent") -> None:
         """Read anew in a moment when knowledge has changed: a collapse tells of many pieces at once."""
+        if event.kind == "history_moved" and self.is_mounted:
+            told = f"Taken back: {event.text}. U brings it again." if event.back else f"Brought again: {event.text}."
+            self.call_later(self.say, told, "good")
         if event.kind in _NEWS and not self._due and self.is_mounted:
             self._due = True
             self.set_timer(_REST, self._catch_up)
