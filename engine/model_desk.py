@@ -67,6 +67,7 @@ class ModelDesk:
         self.meter.listen(lambda call: emit(Called(call=call)))
         self.calls = CallsUnderWay(lambda call: emit(CallChanged(call=call)))
         """What is under way, and a person's word on it."""
+        self.calls.ask_first(self._setup.asks)
         self._log = UsageLog(data_folder(environ))
         self._spent = SaveLog(data_folder(environ), save) if save is not None else None
         self.meter.listen(self._keep)

@@ -26,6 +26,8 @@ class Setup:
     stand_in: bool = False
     """Whether what is built in stands in while the settings cannot be used: the storyteller, and the embedder that needs nothing. Else
     nothing is opened then."""
+    asks: bool = False
+    """Whether each model call is held for a person's word from the first on."""
 
     def over(self, settings: Settings) -> Settings:
         """Settings with what holds for this run over them."""

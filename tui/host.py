@@ -31,6 +31,8 @@ class Games(Protocol):
 
     stand_in: bool
     """Whether the next one is played by what is built in while settings cannot be used."""
+    asks: bool
+    """Whether in the next one each call to a model waits for the reader's word, those too that are begun because it is opened."""
 
     @property
     def recording(self) -> Path | None:
@@ -49,7 +51,7 @@ class Games(Protocol):
 class EngineGames:
     """The engine's games. The engine is imported at the first one, in a thread: the screen is already there."""
 
-    stand_in = False
+    stand_in = asks = False
 
     @property
     def recording(self) -> Path | None:
@@ -59,12 +61,12 @@ class EngineGames:
     async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
         """Start a new save."""
         game, setup = await asyncio.to_thread(engine_parts)
-        return await game.create(world, save, seed, setup=setup(stand_in=self.stand_in))
+        return await game.create(world, save, seed, setup=setup(stand_in=self.stand_in, asks=self.asks))
 
     async def open(self, save: Path) -> "Game":
         """Go on with a save."""
         game, setup = await asyncio.to_thread(engine_parts)
-        return await game.open(save, setup=setup(stand_in=self.stand_in))
+        return await game.open(save, setup=setup(stand_in=self.stand_in, asks=self.asks))
 
     async def models(self) -> "Desk":
         """The settings of models, as they are now."""
@@ -142,7 +144,7 @@ class GameHost:
 
     async def _open(self, start: "Callable[[], Awaitable[Game]]") -> "Game":
         await self.close()
-        self._games.stand_in = self.stand_in
+        self._games.stand_in, self._games.asks = self.stand_in, self.asks
         try:
             game = await start()
         except OSError as error:
@@ -153,7 +155,8 @@ class GameHost:
             await game.close()
             raise
         self.calls.clear()
-        game.models.calls.ask_first(self.asks)
+        for call in game.models.calls.now:  # what was begun because it was opened
+            self.calls.hear(call)
         game.listen(self._hear)
         self.game = game
         if self._desk is not None:  # the game's desk may change settings that this one has read
@@ -241,11 +244,6 @@ class GameHost:
         self.asks = on
         if self.game is not None:
             self.game.models.calls.ask_first(on)
-
-    def let_go(self, key: int) -> None:
-        """Let a held call go out."""
-        if self.game is not None:
-            self.game.models.calls.let_go(key)
 
     async def rest(self) -> None:
         """Come to rest after the running round, without waiting for the reader's eye."""

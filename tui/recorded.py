@@ -32,14 +32,14 @@ class RecordedGames(EngineGames):
     async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
         """Start a new save."""
         engine, setup = await asyncio.to_thread(engine_parts)
-        game = await engine.create(world, save, seed, setup=setup(tape=self._for(save), stand_in=self.stand_in))
+        game = await engine.create(world, save, seed, setup=setup(tape=self._for(save), stand_in=self.stand_in, asks=self.asks))
         self._opened(save)
         return game
 
     async def open(self, save: Path) -> "Game":
         """Go on with a save."""
         engine, setup = await asyncio.to_thread(engine_parts)
-        game = await engine.open(save, setup=setup(tape=self._for(save), stand_in=self.stand_in))
+        game = await engine.open(save, setup=setup(tape=self._for(save), stand_in=self.stand_in, asks=self.asks))
         self._opened(save)
         return game
 

@@ -418,16 +418,18 @@ class FakeGames:
         """Of Home."""
         self.no_models = ""
         """Why settings cannot be read."""
-        self.stand_in = False
+        self.stand_in = self.asks = False
         self.recording: Path | None = None
 
     async def create(self, world: Path, save: Path, seed: int | None) -> FakeGame:
         save.write_text("a save")  # noqa: ASYNC240 - a test
         self.last = FakeGame(save, self.spice)
+        self.last.models.calls.ask_first(self.asks)
         return self.last
 
     async def open(self, save: Path) -> FakeGame:
         self.last = FakeGame(save, self.spice)
+        self.last.models.calls.ask_first(self.asks)
         return self.last
 
     async def models(self) -> FakeModels:

@@ -417,6 +417,30 @@ async def test_a_held_call_that_is_given_up_elsewhere_takes_its_dialog_with_it(p
         await shown(pilot, lambda: on(pilot, PlayScreen))
 
 
+async def test_what_is_begun_because_a_game_is_opened_is_held_and_shown_too(
+    host: GameHost, worlds: Any, settle: Settle, seen: Seen, games: FakeGames, model: Any, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    create, asked = games.create, list[asyncio.Task[Any]]()
+
+    async def busy(*given: Any) -> Any:
+        game = await create(*given)
+        asked.append(asyncio.create_task(model()[0].complete(ask_for("collapse", entity="bryn"))))
+        await asyncio.sleep(0.01)
+        return game
+
+    monkeypatch.setattr(games, "create", busy)
+    host.ask_first(True)
+    async with opening(host, worlds, settle)() as pilot:
+        await pilot.press("d")
+        async with asyncio.timeout(20):
+            while not on(pilot, HeldDialog):
+                await pilot.pause(0.02)
+        await pilot.pause()
+        assert "collapse for Bryn Harrow" in seen(pilot)
+        await pilot.press("enter")
+        assert (await asked[0]).text == "fine"
+
+
 async def test_holding_goes_on_in_the_next_game(playing: Open, settle: Settle, seen: Seen, games: FakeGames) -> None:
     async with playing() as pilot:
         await keys(pilot, settle, "H", "q", "d")

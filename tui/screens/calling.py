@@ -1,9 +1,11 @@
 """What the Play screen says and does about calls to models: which are under way, and those that wait for the reader's word."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from textual import getters, work
 from textual.widgets import Input, TextArea
+from textual.worker import WorkerCancelled
 
 from tui.dialogs.note import NoteDialog
 from tui.screens.playbars import StatusLine
@@ -39,7 +41,12 @@ class CallingScreen(RememberingScreen):
 
     @work(group="models", exclusive=True)
     async def get_ready(self) -> None:
-        """Load what the models want. Nothing happens for the storyteller."""
+        """Load what the models want, once all else is there to be looked at: it makes everything slow. Nothing happens for the
+        storyteller."""
+        reading = [worker for worker in self.workers if worker.node is self and worker.group in ("story", "minds", "waiting")]
+        for worker in reading:
+            with suppress(WorkerCancelled):
+                await worker.wait()
         if (game := self.host.game) is not None:
             await game.models.ready()
             self.view = self.with_models(self.view)
@@ -99,11 +106,9 @@ class CallingScreen(RememberingScreen):
             self.bottom.held = len(held)
 
     def _answered(self, word: str | None) -> None:
-        held = [call for call in self.host.calls.held if call.key == self._put_off]
         match word:
-            case "send":
-                for call in held:
-                    self.host.let_go(call.key)
+            case "send" if (game := self.host.game) is not None:
+                game.models.calls.let_go(self._put_off)
             case "all":
                 self.action_hold_calls()
             case "stop":
