@@ -8,24 +8,32 @@ import asyncio
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from engine.records.history import Change
 from engine.storage.store import Store
 
 STEPS = 14
 """Changes that are taken back in one transaction."""
 
 
+def each(do: Callable[[sqlite3.Connection, Change], None], changes: list[Change], conn: sqlite3.Connection) -> None:
+    for change in changes:
+        do(conn, change)
+
+
 async def turn(path: Path, acknowledged: Callable[[str], None], watch: Callable[[str], None]) -> None:
     store = await Store.open(path)
     await store.db.read(lambda conn: conn.set_trace_callback(watch))
     changes = await store.db.read(lambda conn: store.journal.done(conn, STEPS))
-    await store.db.write(lambda conn: [store.journal.take_back(conn, change) for change in changes])
+    await store.db.write(partial(each, store.journal.take_back, changes))
     acknowledged("undone")
     again = await store.db.read(store.journal.undone)
-    await store.db.write(lambda conn: [store.journal.bring_again(conn, change) for change in again])
+    await store.db.write(partial(each, store.journal.bring_again, again))
     acknowledged("redone")
     await store.close()
 
