@@ -122,7 +122,7 @@ def _became(rows: Rows, became: "Sequence[Became]") -> None:
         state = "" if one.there and one.holds else ", believed no longer" if one.there else ", no longer there"
         body = Content.assemble((plain(one.text), ".deed"), (f"\n{did}{state} · {plain(one.knowledge_id)}", ".quiet"))
         rows.row(body, lead=Content.styled("→ ", ".key"), key=KNOWN + one.knowledge_id)
-    rows.quiet("enter on one shows its history.")
+    rows.quiet("enter on one goes to it.")
 
 
 def _gate(rows: Rows, gate: "GateReport", status: str) -> None:
