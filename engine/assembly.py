@@ -26,6 +26,7 @@ from engine.model_proposals import Due
 from engine.records.base import EntityId
 from engine.records.hints import ModelHints
 from engine.records.policies import Policies
+from engine.records.rounds import OpenRound
 from engine.records.world import World
 from engine.session_desk import SessionDesk
 from engine.settings import load_or_stand_in, load_settings
@@ -46,9 +47,9 @@ class Parts:
 
     def __init__(
         self, store: Store, world: World, policies: Policies, embedder: Embedder | None, hints: ModelHints, setup: Setup,
-        listener: Listener | None,
+        listener: Listener | None, unfinished: OpenRound | None,
     ) -> None:
-        """Without an `embedder` vectors come from the tape of `setup`."""
+        """Without an `embedder` vectors come from the tape of `setup`. `unfinished` is the round that the save is in the middle of."""
         self.store, self.policies, self.setup = store, policies, setup
         self.listeners: list[Listener] = [listener] if listener else []
         self.models = ModelDesk(self.emit, hints=hints, setup=setup, due=self._due, apply=self._route, save=store.db.path)
@@ -69,7 +70,7 @@ class Parts:
         self.actor = Actor(store, self.router, self.recall, policies)
         self.simulation = SimulationManager(
             store, world, self.actor, Decoder(self.router), Referee(self.router), self.handoff, self.emit,
-            self.compression, policies.sessions,
+            self.compression, policies.sessions, unfinished,
         )
         self.desk = MemoryDesk(store, lambda: self.simulation.world, self.recall, embedder, self.handoff, policies, self.emit)
         self.knowledge_engine = KnowledgeEngine(store, self.router, embedder, policies, self.emit)
@@ -125,11 +126,11 @@ async def assemble(store: Store, setup: Setup, listener: Listener | None) -> Par
     """The parts of the game in an open save, which is closed when that fails. Raises `SaveError`, `ModelError`, `SettingsError`."""
     try:
         try:
-            world = await store.db.read(store.worlds.load)
+            world, unfinished = await store.db.read(lambda conn: (store.worlds.load(conn), store.story.open_round(conn)))
         except (ValueError, KeyError, TypeError) as error:
             raise SaveError(f"{store.db.path} is damaged: its world cannot be read.", "Take an earlier copy of it.") from error
         policies, hints = await store.db.read(lambda conn: (store.worlds.policies(conn), store.worlds.hints(conn)))
-        return Parts(store, world, policies, await _embedder(store, setup), hints, setup, listener)
+        return Parts(store, world, policies, await _embedder(store, setup), hints, setup, listener, unfinished)
     except BaseException:
         await store.close()
         raise

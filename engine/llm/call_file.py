@@ -43,6 +43,7 @@ class CallFile:
 
     def _write(self, line: bytes) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._check()
         descriptor = os.open(self._path, _APPEND, 0o644)
         try:
             size = os.fstat(descriptor).st_size
@@ -54,8 +55,14 @@ class CallFile:
         finally:
             os.close(descriptor)
 
+    def _check(self) -> None:
+        """Raise `OSError` for a pipe: opening it would wait for somebody."""
+        if self._path.is_fifo():
+            raise OSError(f"{self._path.name} is no file")
+
     def _read_on(self) -> None:
         try:
+            self._check()
             with self._path.open("rb") as file:
                 status = os.fstat(file.fileno())
                 if (status.st_dev, status.st_ino) != self._file or status.st_size < self._offset:  # another file than before

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from engine.records.base import EntityId, PlaceId
 from engine.records.intents import Intent, Outcome
+from engine.records.rounds import OpenRound
 from engine.records.story import Happening
 from engine.storage.rows import Row, time_text
 
@@ -19,6 +20,8 @@ SELECT seq, beat, round, timestamp, place_id, intent_json, outcome_json FROM hap
 LAST_OUTWARD = "SELECT max(round) FROM happenings WHERE actor_id = ? AND kind <> 'monologue'"
 _BEATS = "SELECT count(*) FROM beats"
 _ROUND = "INSERT INTO rounds (round, started) VALUES (?, ?)"
+_OPEN = "SELECT value FROM meta WHERE key = 'open_round'"
+_SET_OPEN = "INSERT INTO meta (key, value) VALUES ('open_round', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
 class StoryRepository:
@@ -27,6 +30,15 @@ class StoryRepository:
     def add_round(self, conn: sqlite3.Connection, number: int, started: datetime) -> None:
         """Note the world time at which a round began."""
         conn.execute(_ROUND, (number, time_text(started)))
+
+    def open_round(self, conn: sqlite3.Connection) -> OpenRound | None:
+        """The round that was begun and not finished, if there is one."""
+        text = next((text for (text,) in conn.execute(_OPEN)), "")
+        return OpenRound.model_validate_json(text) if text else None
+
+    def set_open_round(self, conn: sqlite3.Connection, this: OpenRound | None) -> None:
+        """Say how far the round is; None when it is over."""
+        conn.execute(_SET_OPEN, (this.model_dump_json() if this is not None else "",))
 
     def add_beat(
         self, conn: sqlite3.Connection, round_number: int, entity: EntityId, timestamp: datetime, prose: str, template: str

@@ -30,6 +30,7 @@ from engine.records.intents import Intent, Outcome
 from engine.records.knowledge import FactionChange
 from engine.records.memory import HandoffRun
 from engine.records.prompts import Prompt
+from engine.records.rounds import OpenRound
 from engine.records.sessions import SessionPolicy
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
@@ -79,18 +80,19 @@ class SimulationManager:
 
     def __init__(
         self, store: Store, world: World, actor: Actor, decoder: Decoder, referee: Referee, handoff: HandoffEngine, emit: Listener,
-        compression: CompressionEngine | None = None, sessions: SessionPolicy = _DEFAULT,
+        compression: CompressionEngine | None = None, sessions: SessionPolicy = _DEFAULT, unfinished: OpenRound | None = None,
     ) -> None:
+        """`unfinished` is the round that the save is in the middle of."""
         self._store, self.world, self._emit = store, world, emit
         self._actor, self._decoder, self._referee, self._handoff = actor, decoder, referee, handoff
         self._compression, self._uses, self._sessions = compression, Uses(store, emit, actor.renew), sessions
         self.played: frozenset[EntityId] = frozenset()
         """Who is under a person's hand: with them agents have sessions, unless the world says otherwise."""
         self._writer = asyncio.Lock()
-        self._stopped = False
-        """Whether the round was begun and not finished."""
-        self._waiting: frozenset[EntityId] | None = None
-        """Who had no turn yet in a round that was stopped; None when nobody had one."""
+        self._open = unfinished
+        """The round that was begun and is not finished."""
+        self._kept_open = unfinished is not None
+        """Whether the save says that a round is under way."""
         self._kept: _Answer | None = None
 
     async def understand(self, actor: EntityId, text: str) -> list[Intent]:
@@ -114,39 +116,39 @@ class SimulationManager:
     ) -> RoundReport:
         """One round. `inputs` gives the prose and intents of entities under a hand: they act first. Those in `held` act only through
         `inputs`. Cancelling is safe at any moment: what was committed stands, the running beat leaves no trace. A round that was stopped or
-        paused is gone on with by the next step: those who had no turn yet have it then, and no round is used up."""
+        paused is gone on with by the next step, also when the save was closed or the process killed meanwhile: those who had no turn yet
+        have it then, and no round is used up."""
         try:
             return await self._round(inputs or {}, held)
         finally:
             await self._uses.flush()
 
     async def _round(self, given: Mapping[EntityId, tuple[str, Sequence[Intent]]], held: frozenset[EntityId]) -> RoundReport:
-        began = self.world.now
-        if not self._stopped:
-            await self._begin_round()
-            await self._wake_sleepers()
-        waiting, self._waiting, self._stopped = self._waiting if self._stopped else None, None, True
+        this = self._open or await self._begin_round()
         runs: tuple[HandoffRun, ...] = ()
         beats, failed, paused = 0, 0, ""
         try:
-            runs = await self._handoff.run_all(self.world)
-            if self._compression is not None:
-                await self._compression.run_all(self.world)
-            order = [entity for entity in acting(self.world, given) if waiting is None or entity in waiting or entity in given]
+            if this.waiting is None:
+                await self._wake_sleepers()
+                runs = await self._handoff.run_all(self.world)
+                if self._compression is not None:
+                    await self._compression.run_all(self.world)
+            order = [entity for entity in acting(self.world, given) if this.waiting is None or entity in this.waiting or entity in given]
             for number, entity in enumerate(order):
-                self._waiting = frozenset(order[number:])
+                self._open = this = this.model_copy(update={"waiting": tuple(order[number:])})
                 if not is_active(self.world.entities[entity]) or (entity in held and entity not in given):
                     continue
-                trouble = await self._beat(entity, given.get(entity))
+                rest = tuple(other for other in order[number + 1 :] if other in given or other not in held)
+                trouble = await self._beat(entity, given.get(entity), this.model_copy(update={"waiting": rest}))
                 beats, failed = beats + (trouble is None), failed + (trouble is not None)
                 if isinstance(trouble, ProviderError) and trouble.trouble in _THE_SAME_FOR_ALL:
                     paused = self._pause("", trouble)
                     break
+                this = this.model_copy(update={"failed": this.failed + (trouble is not None)})
         except (CapReachedError, ProviderError) as error:
             paused = self._pause(error.cap if isinstance(error, CapReachedError) else "", error)
-        self._stopped = bool(paused)
-        if self.world.now == began and not failed and not paused:
-            await self._commit(self._a_minute_passes)  # else a world of small gestures would stand still for ever
+        if not paused:
+            await self._end_round(this)
         self._emit(RoundEnded(round=self.world.round, now=self.world.now))
         lost = sum(run.status == "failed" for run in runs)
         return RoundReport(
@@ -157,18 +159,39 @@ class SimulationManager:
         self._emit(Paused(cap=cap, reason=str(error), advice=error.advice))
         return str(error)
 
-    async def _begin_round(self) -> None:
-        now = idle_until(self.world) or self.world.now
+    async def _begin_round(self) -> OpenRound:
+        begun, now = OpenRound(began=self.world.now), idle_until(self.world) or self.world.now
 
         def run(conn: sqlite3.Connection, world: World) -> Written:
             after = world.model_copy(update={"round": world.round + 1, "now": now})
             self._store.worlds.update(conn, world, after)
             self._store.story.add_round(conn, after.round, now)
+            self._store.story.set_open_round(conn, begun)
             self._store.journal.note(conn, "round", f"Round {after.round} began")
             return Written(after, ())
 
-        await self._commit(run)
+        await self._commit(run, lambda: self._now_open(begun))
         self._emit(RoundStarted(round=self.world.round, now=self.world.now))
+        return begun
+
+    async def _end_round(self, this: OpenRound) -> None:
+        """Nobody waits for a turn any more. A round in which nothing took time lasts a minute: else a world of small gestures would stand
+        still for ever."""
+        stands = self.world.now == this.began and not this.failed
+
+        def run(conn: sqlite3.Connection, world: World) -> Written:
+            after = world.model_copy(update={"now": advance(world.now, 1)}) if stands else world
+            self._store.worlds.update(conn, world, after)
+            self._store.story.set_open_round(conn, None)
+            self._store.journal.note(conn, "upkeep", "A minute passed" if stands else "The round ended")
+            return Written(after, ())
+
+        if stands or self._kept_open:
+            await self._commit(run, lambda: self._now_open(None))
+        self._open = None
+
+    def _now_open(self, this: OpenRound | None) -> None:
+        self._open, self._kept_open = this, this is not None
 
     async def set_alias(self, viewer: EntityId, target: EntityId, alias: str | None) -> None:
         """Change by hand what `viewer` calls `target`; None removes it. May come while a beat is running."""
@@ -193,16 +216,13 @@ class SimulationManager:
     async def turn(self, run: Callable[[sqlite3.Connection], T]) -> T:
         """Write what leads to another moment of the save, and take the world as it is then. What was begun is forgotten."""
         async with self._writer:
-            done, world = await self._store.db.write(lambda conn: (run(conn), self._store.worlds.load(conn)))
-            self.world, self._stopped, self._waiting, self._kept = world, False, None, None
+            done, world, this = await self._store.db.write(
+                lambda conn: (run(conn), self._store.worlds.load(conn), self._store.story.open_round(conn))
+            )
+            self.world, self._kept = world, None
+            self._now_open(this)
             self._uses.forget()
         return done
-
-    def _a_minute_passes(self, conn: sqlite3.Connection, world: World) -> Written:
-        after = world.model_copy(update={"now": advance(world.now, 1)})
-        self._store.journal.note(conn, "upkeep", "A minute passed")
-        self._store.worlds.update(conn, world, after)
-        return Written(after, ())
 
     async def _wake_sleepers(self) -> None:
         for sleeper in due_to_wake(self.world):
@@ -213,8 +233,11 @@ class SimulationManager:
             happening = Happening(verdict, self.world.now, place, ((sleeper, "full"),))
             await self._write(Beat(sleeper, "", "schedule", self.world, woken, (happening,)))
 
-    async def _beat(self, entity: EntityId, given: tuple[str, Sequence[Intent]] | None) -> ModelError | None:
-        """One beat of `entity`; what went wrong when it failed, and then it left no trace. Raises `CapReachedError`."""
+    async def _beat(
+        self, entity: EntityId, given: tuple[str, Sequence[Intent]] | None, then: OpenRound | None = None
+    ) -> ModelError | None:
+        """One beat of `entity`, with which its turn in a round is over: `then` is the round after it. What went wrong when it failed, and
+        then it left no trace. Raises `CapReachedError`."""
         self._emit(BeatStarted(round=self.world.round, entity=entity))
         prompt: Prompt | None = None
         try:
@@ -230,7 +253,7 @@ class SimulationManager:
                 self._kept = None  # a reply that cannot be used is asked for anew
             self._emit(BeatFailed(entity=entity, reason=str(error), advice=error.advice))
             return error
-        await self._write(beat, prompt)
+        await self._write(beat, prompt, then)
         self._emit(BeatEnded(round=self.world.round, entity=entity, now=self.world.now, prose=prose))
         return None
 
@@ -252,13 +275,22 @@ class SimulationManager:
     def _shorter(self) -> ModelNote:
         return shorter("actor", self._actor.model)
 
-    async def _write(self, beat: Beat, prompt: Prompt | None = None) -> None:
+    async def _write(self, beat: Beat, prompt: Prompt | None = None, then: OpenRound | None = None) -> None:
+        left = then if then is not None and then.waiting else None
+
+        def run(conn: sqlite3.Connection, world: World) -> Written:
+            if then is not None:
+                self._store.story.set_open_round(conn, left)
+            return write(self._store, conn, beat, world, filling)
+
         def committed() -> None:
+            if then is not None:
+                self._open, self._kept_open = then, left is not None
             if prompt is not None:
                 self._uses.note(prompt, beat.before.now, beat.before.round)
 
         filling = Filling(self._sessions, self.played)
-        await self._commit(lambda conn, world: write(self._store, conn, beat, world, filling), committed)
+        await self._commit(run, committed)
 
     async def _commit(
         self, run: Callable[[sqlite3.Connection, World], Written], committed: Callable[[], None] = lambda: None

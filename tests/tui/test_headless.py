@@ -42,6 +42,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("studio")
     outcome = run(recorded(folder, 12))
     (folder / "then.json").write_text(json.dumps(outcome.summary), encoding="utf-8")
+    (folder / "notes.txt").write_text("Buy salt.\n", encoding="utf-8")
     return folder
 
 
@@ -308,6 +309,7 @@ def test_caps_of_a_run_stand_over_the_settings_and_leave_the_others(tmp_path: Pa
         (("run", "salt-lantern", "--replay", "nothing"), 1, "cannot be read: No such file or directory"),
         (("run", "salt-lantern", "--prompts", "tape"), 1, "tape is a tape. Choose another file for --prompts."),
         (("run", "salt-lantern", "--prompts", "then.db"), 1, "is a save. Choose another file for --prompts."),
+        (("run", "salt-lantern", "--prompts", "notes.txt"), 1, "notes.txt is there already. Choose another file for --prompts."),
         (("run", "salt-lantern", "--prompts", "x", "--record", "./x"), 1, "--prompts and --record are one file"),
         (("run", "salt-lantern", "--cap-money", "nan"), 1, "--cap-money: Input should be"),
         (("run", "salt-lantern", "--cap-tokens", "0"), 2, "--cap-tokens"),

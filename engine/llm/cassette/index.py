@@ -45,6 +45,8 @@ class Call(NamedTuple):
     task: Task
     entity: EntityId
     round: int
+    part: int
+    """Which title it stands under, counted from 1."""
 
 
 class Batch(NamedTuple):
@@ -165,8 +167,13 @@ def _take(found: Index, number: int, line: Line, latest: int) -> None:
         case ModelsLine():
             found.models.setdefault(latest, {}).update(line.models)
         case CallLine(asked=asked):
-            found.calls[number] = Call(found.size, line.after, asked.task, asked.entity, asked.round)
-            found.by_key.setdefault(line.key, []).append(number)
+            part, numbers = len(found.titles), found.by_key.setdefault(line.key, [])
+            # Asked again when the save was gone on with: what came of it before did not get into the save.
+            for number_before in [each for each in numbers if found.calls[each].part < part]:
+                numbers.remove(number_before)
+                del found.calls[number_before]
+            found.calls[number] = Call(found.size, line.after, asked.task, asked.entity, asked.round, part)
+            numbers.append(number)
         case VectorsLine():
             found.batches.setdefault(batch_key(line.texts), []).append(Batch(found.size, line.texts, bool(line.vectors)))
 

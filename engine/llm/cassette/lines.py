@@ -62,7 +62,9 @@ class Title(Record):
         """In what the game of this tape is not that of a world; empty when it is. Of another world the seed says nothing: it may have
         been set to the tape's."""
         if self.world != world.slug:
-            return f"is a tape of {self.name}, and this is {one_line(world.name)}"
+            here = one_line(world.name)
+            here, there = (f"{here} ({world.slug})", f"{self.name} ({self.world})") if here == self.name else (here, self.name)
+            return f"is a tape of {there}, and this is {here}"
         return f"is a tape of {self.name} with seed {self.seed}, and this game has seed {world.seed}" if self.seed != world.seed else ""
 
 

@@ -34,7 +34,7 @@ _SILENCE, _SLOW = 60.0, 300.0
 """Seconds that a model may be silent: elsewhere, and on one's own machine, where a processor alone reads a long prompt for minutes."""
 _OVERALL: Final = 10
 """A reply may take so many times as long as the model may be silent."""
-_LETTERS, _SPARE = 16, 4096
+_LETTERS, _SPARE = 8, 1024
 """Characters of thoughts and reply for each token allowed, and on top of all, from which a server that does not stop is hung up on."""
 _ASKING: Final = 6.0
 """Seconds to find out about a model, the server's two among them."""

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -59,6 +60,16 @@ def test_only_what_was_added_is_read(tmp_path: Path) -> None:
     log.add(a_call())
     assert log.today().calls == 2
     assert opened(tmp_path).today().calls == 1
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    day_file(tmp_path).parent.mkdir(parents=True)
+    make(day_file(tmp_path))
+    log = opened(tmp_path)
+    assert "What is spent cannot be written" in log.add(a_call())
+    assert log.add(a_call()) == "", "said once"
+    assert log.today().calls == 2
 
 
 def test_a_new_day_begins_at_midnight_and_old_files_stay(tmp_path: Path) -> None:

@@ -104,6 +104,44 @@ async def test_a_stopped_round_is_gone_on_with(start, house: World) -> None:  # 
     assert acted(play) == ["ada_1", "bo_1", "cyd_1"]
 
 
+async def reopened(play: Play, script: dict[str, list[Reply]]) -> Play:
+    """The same save in another process: nothing but what stands in it is known."""
+    store = play.store
+    world, unfinished = await store.db.read(lambda conn: (store.worlds.load(conn), store.story.open_round(conn)))
+    return Play(store, world, Scripted(script), unfinished)
+
+
+async def test_a_round_is_gone_on_with_by_whoever_opens_the_save(start) -> None:  # type: ignore[no-untyped-def]
+    first = await start({"actor": [AYE, CAPPED], "decode": [HELD]})
+    assert (await first.simulation.step()).beats == 1
+    second = await reopened(first, {"actor": [AYE, CAPPED], "decode": [HELD]})
+    assert ((report := await second.simulation.step()).round, report.beats) == (1, 1)
+    third = await reopened(second, {"actor": [AYE] * 4, "decode": [HELD] * 4})
+    assert ((report := await third.simulation.step()).round, report.beats) == (1, 1)
+    assert [*acted(first), *acted(second), *acted(third)] == ["ada_1", "bo_1", "cyd_1"]
+    assert not [event for play in (second, third) for event in play.events if isinstance(event, RoundStarted)]
+    assert (await third.simulation.step()).round == 2
+    fourth = await reopened(third, {"actor": [AYE] * 3, "decode": [HELD] * 3})
+    assert ((report := await fourth.simulation.step()).round, report.beats) == (3, 3), "a round that ended is not gone on with"
+
+
+async def test_whoever_failed_has_had_its_turn_when_the_save_is_opened_again(start) -> None:  # type: ignore[no-untyped-def]
+    first = await start({"actor": ["mumble", AYE, CAPPED], "decode": [ModelError("nothing meant"), HELD]})
+    assert ((report := await first.simulation.step()).beats, report.failed_beats) == (1, 1)
+    now = first.simulation.world.now
+    second = await reopened(first, {"actor": [AYE], "decode": [HELD]})
+    assert (await second.simulation.step()).beats == 1
+    assert acted(second) == ["cyd_1"]
+    assert second.simulation.world.now >= now
+
+
+async def test_a_round_in_which_the_last_one_failed_is_over(start) -> None:  # type: ignore[no-untyped-def]
+    first = await start({"actor": [AYE, AYE, "mumble"], "decode": [HELD, HELD, ModelError("nothing meant")]})
+    assert (await first.simulation.step()).failed_beats == 1
+    second = await reopened(first, {"actor": [AYE] * 3, "decode": [HELD] * 3})
+    assert (await second.simulation.step()).round == 2
+
+
 async def test_a_hand_acts_in_a_round_that_is_gone_on_with(start) -> None:  # type: ignore[no-untyped-def]
     play = await start({"actor": [CAPPED, AYE, AYE], "decode": [HELD] * 2})
     await play.simulation.step(held=frozenset({"cyd_1"}))

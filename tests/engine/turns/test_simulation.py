@@ -18,6 +18,7 @@ from engine.records.authored import AuthoredWorld
 from engine.records.intents import Intent
 from engine.records.policies import Policies
 from engine.records.prompts import Task
+from engine.records.rounds import OpenRound
 from engine.records.tokens import substitute
 from engine.records.world import SetAttribute, World
 from engine.storage.store import Store
@@ -43,12 +44,14 @@ def done(summary: str, *targets: str, verb: str = "other", text: str = "I do it.
 class Play:
     """A save of the house under a scripted model."""
 
-    def __init__(self, store: Store, world: World, model: Scripted) -> None:
+    def __init__(self, store: Store, world: World, model: Scripted, unfinished: OpenRound | None = None) -> None:
         self.store, self.model, self.events = store, model, list[EngineEvent]()
         router, policies, embedder = Router(model), Policies(), Hash768()
         actor = Actor(store, router, RecallEngine(store, embedder, policies), policies)
         handoff = HandoffEngine(store, router, embedder, policies, self.events.append)
-        self.simulation = SimulationManager(store, world, actor, Decoder(router), Referee(router), handoff, self.events.append)
+        self.simulation = SimulationManager(
+            store, world, actor, Decoder(router), Referee(router), handoff, self.events.append, unfinished=unfinished
+        )
 
     async def entries(self, owner: str) -> list[Intent]:
         return [entry.intent for entry in await self.store.db.read(lambda conn: self.store.buffer.of_owner(conn, owner))]
