@@ -85,6 +85,7 @@ async def test_the_audit_trail_is_read_by_filter_and_page(api: Api, game: Game, 
     rows, before = [], None
     while True:
         page = await api.get("/v1/memory/audit", limit=2, **({"before": before} if before else {}))
+        assert len(page["audit"]) <= 2
         rows += page["audit"]
         before = page["next"]
         if before is None:

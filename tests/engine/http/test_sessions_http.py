@@ -80,6 +80,7 @@ async def test_sessions_are_listed_by_filter_and_page(api: Api) -> None:
     seen, before = [], None
     while True:
         page = await api.get(ALL, limit=2, **({"before": before} if before else {}))
+        assert len(page["sessions"]) <= 2
         seen += [one["id"] for one in page["sessions"]]
         before = page["next"]
         if before is None:
@@ -164,6 +165,19 @@ async def test_a_model_that_fails_changes_nothing_and_a_retry_tries_anew(api: Ap
     assert await game.knowledge.list() == []
     again = await api.post(f"{ALL}/{key}/collapse", wait=20)
     assert (again["status"], again["collapse"]["status"], len(model.requests)) == ("collapsed", "committed", 2 if words else 3)
+
+
+async def test_an_earlier_failure_is_not_told_of_a_retry_that_is_under_way(api: Api, game: Game) -> None:
+    says(game, ModelError("The model is away."))
+    key = await begun(api, *TALK)
+    await api.refused("model_failed", 502, "POST", f"{ALL}/{key}/collapse", params={"wait": 20})
+    model = Slow(REPLY)
+    game._parts.router.reroute(model)
+    again = await api.post(f"{ALL}/{key}/collapse", None, 202)
+    assert (again["status"], again["collapse"]["error"]) == ("collapsing", "The model is away.")
+    await model.asked.wait()
+    model.go.set()
+    assert (await api.post(f"{ALL}/{key}/collapse", wait=20))["collapse"]["status"] == "committed"
 
 
 async def test_a_cap_is_told_each_time_and_keeps_the_session(api: Api, game: Game) -> None:
