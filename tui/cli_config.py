@@ -60,19 +60,20 @@ def check(as_json: Json = False) -> None:
 
     faults: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
+    advice = ""
     try:
         odd = oddities(load_settings())
     except SettingsError as error:
-        faults = error.faults or (str(error),)
+        faults, advice = error.faults or (str(error.args[0]),), error.advice
     if as_json:
-        found = {"path": str(settings_path()), "faults": faults, "warnings": odd}
+        found = {"path": str(settings_path()), "faults": faults, "advice": advice, "warnings": odd}
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         for line in faults:
             typer.echo(f"wrong: {plain(line)}")
         for line in odd:
             typer.echo(f"note: {plain(line)}")
-        typer.echo(f"{count(len(faults), 'fault')} found." if faults else "No faults found.")
+        typer.echo(f"{count(len(faults), 'fault')} found. {advice}" if faults else "No faults found.")
     raise typer.Exit(1 if faults else 0)
 
 

@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.settings.faults import Fault
-from engine.settings.keys import Key
+from engine.settings.keys import Key, dotted
 from engine.settings.toml_text import Line, lines_of
 
 _AT: Final = re.compile(r" \(at line (\d+), column \d+\)$")
+_PARTS: Final = r"'([^']*)'"
+_KEY: Final = re.compile(rf"\(((?:{_PARTS.replace('(', '(?:')},? ?)+)\)")
+"""A key as the parser names it: `('models', 'embed')`."""
 _END: Final = " (at end of document)"
 _TWICE: Final = ("twice", "overwrite", "Duplicate", "immutable")
 _TEXTS: Final = 'Texts stand in quotes: embed = "minilm".'
@@ -48,7 +51,7 @@ def unreadable(reason: str, text: str) -> tuple[int, str, str]:
     """Line and words of what TOML's parser complains of, and what to do about it."""
     at = _AT.search(reason)
     line = int(at[1]) if at else text.rstrip().count("\n") + 1 if reason.endswith(_END) else 0
-    words = _AT.sub("", reason).removesuffix(_END)
+    words = _KEY.sub(lambda key: f"`{dotted(re.findall(_PARTS, key[1]))}`", _AT.sub("", reason).removesuffix(_END))
     return line, words, next((remedy for sign, remedy in _REMEDIES.items() if sign in words), _TEXTS)
 
 

@@ -78,6 +78,11 @@ def test_what_toml_cannot_read_is_told_with_what_to_do(path: Path, text: str, re
     assert remedy in fault(path).advice
 
 
+def test_a_table_that_stands_there_twice_is_called_as_it_is_written(path: Path) -> None:
+    path.write_text("[models.actor]\nmodel = 'storyteller'\n[models.actor]\n")
+    assert "Cannot declare `models.actor` twice" in str(fault(path))
+
+
 def test_a_fault_of_the_environment_is_in_no_line(path: Path) -> None:
     path.write_text("[models]\nacter = 'x'\n")
     with pytest.raises(SettingsError) as caught:

@@ -7,6 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from engine.errors import SettingsError
+from engine.settings import change_all
+from tui.cli_config import config as commands
 
 ENVIRON = {name: value for name, value in os.environ.items() if not name.startswith("OTHERMINDS_") and not name.endswith("_API_KEY")}
 
@@ -92,9 +97,13 @@ def test_check_lists_all_that_is_wrong(config: Shell) -> None:
     config.path.write_text("[models]\nactr = 'a/b'\nactor = 'gpt-5-mini'\n[caps]\nrun_tokens = 'x'\n")
     told = config("check", code=1, OTHERMINDS_CAP_MONEY="-1")
     named = [line.split("`")[1] for line in told.splitlines()[:-1]]
-    assert named == ["models.actr", "caps.run_tokens", "models.actor", "OTHERMINDS_CAP_MONEY"]
-    assert told.splitlines()[-1] == "4 faults found."
-    assert len(json.loads(config("check", "--json", code=1))["faults"]) == 3
+    assert named == ["models.actr", "models.actor", "caps.run_tokens", "OTHERMINDS_CAP_MONEY"]
+    assert [line[: line.find("`")] for line in told.splitlines()[:-1]] == [
+        "wrong: settings.toml:2: ", "wrong: settings.toml:3: ", "wrong: settings.toml:5: ", "wrong: ",
+    ]
+    assert told.splitlines()[-1] == "4 faults found. Correct it or take it out."
+    checked = json.loads(config("check", "--json", code=1))
+    assert (len(checked["faults"]), checked["advice"]) == (3, "Correct it or take it out.")
     config("show", code=1)
     config("unset", "models.actr", "models.actor", "caps.run_tokens")
     assert config("check") == "No faults found.\n"
@@ -158,3 +167,55 @@ def test_a_file_that_cannot_be_written_is_told(config: Shell) -> None:
     config.path.mkdir()
     assert "cannot be read" in config("set", "models.actor", "a/b", code=1)
     assert "cannot be read" in config("check", code=1)
+
+
+def test_caps_are_set_as_people_write_them(config: Shell) -> None:
+    config("set", "caps.run_tokens", "2k", "caps.day_tokens", "1.5M", "caps.run_money", "$2")
+    text = config.path.read_text()
+    assert "run_tokens = 2000\n" in text
+    assert "day_tokens = 1500000\n" in text
+    assert "run_money = 2.0\n" in text
+    assert "200k" in config("set", "caps.run_tokens", "lots", code=2)
+    assert config.path.read_text() == text
+
+
+HOSTILE = {
+    "binary": (bytes(range(256)) * 20, "is not UTF-8 text"), "utf-16": ("[models]\n".encode("utf-16"), "is not UTF-8 text"),
+    "nul": (b"[models]\na\x00b = 1\n", "settings.toml:2: is not TOML"), "10 MB": (b"# " + b"x" * 10_000_000, "larger than a million bytes"),
+    "twice": (b"[caps]\n[models]\n[caps]\n", "settings.toml:3: is not TOML: Cannot declare `caps` twice"),
+    "emoji": ("[models]\n\U0001f600 = 1\n".encode(), "settings.toml:2: is not TOML"),
+    "emoji value": ("[models]\nactor = '\U0001f600'\n".encode(), "settings.toml:2: `models.actor`: no endpoint is called"),
+    "no tables": (b"models = 1\nendpoint = 'x'\nprovider = [1]\ncaps = 07:30:00\n", "settings.toml:4: `caps` must be a table"),
+    "marked": (b"\xef\xbb\xbf[models]\r\nactr = 1\r\n", "settings.toml:2: `models.actr` is not a setting"),
+    "deep": (b"x = " + b"[" * 3000 + b"]" * 3000, "nested too deep"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_files_of_any_kind_are_told_in_one_clear_message_and_stay_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:  # fmt: skip
+    content, said = HOSTILE[name]
+    path = tmp_path / "settings.toml"
+    path.write_bytes(content)
+    monkeypatch.setenv("OTHERMINDS_CONFIG", str(tmp_path))
+    told = CliRunner().invoke(commands, ["check"])
+    assert told.exit_code == 1
+    assert said in told.output
+    assert told.output.splitlines()[-1].split(" ")[1] in ("fault", "faults")
+    found = json.loads(CliRunner().invoke(commands, ["check", "--json"]).output)
+    assert any(said in fault for fault in found["faults"])
+    with pytest.raises(SettingsError):
+        change_all(path, {"models.hints": True})
+    assert path.read_bytes() == content
+
+
+def test_a_folder_in_its_place_is_told_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings.toml"
+    (path / "kept").mkdir(parents=True)
+    monkeypatch.setenv("OTHERMINDS_CONFIG", str(tmp_path))
+    assert "it is no file" in CliRunner().invoke(commands, ["check"]).output
+    for words in ([], ["set", "caps.run_tokens", "5"], ["unset", "caps.run_tokens"]):
+        assert "it is no file" in str(CliRunner().invoke(commands, words).exception)
+    assert CliRunner().invoke(commands, ["init"]).exit_code == 0
+    assert (path / "kept").is_dir()
