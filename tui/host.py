@@ -61,12 +61,12 @@ class EngineGames:
     async def create(self, world: Path, save: Path, seed: int | None) -> "Game":
         """Start a new save."""
         game, setup = await asyncio.to_thread(engine_parts)
-        return await game.create(world, save, seed, setup=setup(stand_in=self.stand_in, asks=self.asks))
+        return await game.create(world, save, seed, setup=setup(stand_in=self.stand_in, asks=self.asks, backups=True))
 
     async def open(self, save: Path) -> "Game":
         """Go on with a save."""
         game, setup = await asyncio.to_thread(engine_parts)
-        return await game.open(save, setup=setup(stand_in=self.stand_in, asks=self.asks))
+        return await game.open(save, setup=setup(stand_in=self.stand_in, asks=self.asks, backups=True))
 
     async def models(self) -> "Desk":
         """The settings of models, as they are now."""
