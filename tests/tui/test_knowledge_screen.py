@@ -107,7 +107,10 @@ async def test_one_chooses_whose_knowledge_it_is(
     looking: Open, settle: Settle, seen: Seen, moves: tuple[str, ...], there: str, missing: str
 ) -> None:
     async with looking() as pilot:
+        screen = screen_of(pilot)
+        await at(pilot, settle, "tide")  # that one stands in other lists, too
         await keys(pilot, settle, "w", *moves, "enter")
+        assert screen.entries.cursor == screen.entries.keys[0]
         assert there in listed(pilot)
         assert missing not in listed(pilot)
 
@@ -266,6 +269,7 @@ async def test_a_neighbour_takes_the_place_of_what_is_gone(looking: Open, settle
 async def test_events_of_a_screen_that_is_left_do_nothing(looking: Open, settle: Settle) -> None:
     async with looking() as pilot:
         screen = screen_of(pilot)
+        screen.read()  # under way while it is left
         await keys(pilot, settle, "escape")
         screen.hear(KnowledgeChanged())
         await settle(pilot)

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from engine.errors import OthermindsError
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES, Row, RowList
 from tui.text import plain
@@ -64,7 +65,12 @@ class FactionsDialog(ModalScreen[bool]):
     @work(group="coming", exclusive=True)
     async def look_ahead(self, factions: Sequence[str]) -> None:
         """Show what these would come to."""
-        self.query_one("#learned", RowList).show(await self._foretell(factions))
+        try:
+            rows = await self._foretell(factions)
+        except OthermindsError as error:
+            self.query_one("#problem", Static).update(Content(plain(str(error))))
+            return
+        self.query_one("#learned", RowList).show(rows)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -67,8 +67,11 @@ class DecidingScreen(HandsScreen):
             return
         owner = capital(self.called(line.row.owner_id))
         if item is None:
-            lost = (await self.game.knowledge.who_would_know(line.row.id, "entity", line.row.owner_id, self.viewer)).forget
-            comes_to = f"{capital(self.knowing(lost))} will not know it any more." if lost else "Nobody knows less by that."
+            change = await self.told(self.game.knowledge.who_would_know(line.row.id, "entity", line.row.owner_id, self.viewer))
+            if change is None:
+                return
+            lost = self.knowing(change.forget)
+            comes_to = f"{capital(lost)} will not know it any more." if lost else "Nobody knows less by that."
             if not await self.sure(f"Leave it to {plain(owner)} alone?", line.text, comes_to, "leave it to its owner"):
                 return
         await self.did(self.game.knowledge.narrow(line.row.id), f"{owner} alone holds it, long-term. Nobody else comes to know it.")
@@ -83,12 +86,10 @@ class DecidingScreen(HandsScreen):
             return
         line, comes_to = self.ground(), "It is there again, short-term, beside what it was merged into."
         if line is not None:
-            try:
-                lost = (await self.game.knowledge.who_would_know(line.row.id, "entity", line.row.owner_id, self.viewer)).forget
-            except OthermindsError as error:
-                self.say(str(error), "bad")
+            change = await self.told(self.game.knowledge.who_would_know(line.row.id, "entity", line.row.owner_id, self.viewer))
+            if change is None:
                 return
-            gone = f" {capital(self.knowing(lost))} will not know it any more." if lost else ""
+            gone = f" {capital(self.knowing(change.forget))} will not know it any more." if change.forget else ""
             comes_to = f"It becomes short-term and {self.called(line.row.owner_id)}'s own again.{gone} What ended for it is believed again."
         words = line.text if line is not None else getattr(item, "before", "").split("\n", 1)[0]
         if await self.sure("Take its promotion back?", words, comes_to, "take it back"):

@@ -53,6 +53,14 @@ class HandsScreen(ShelvesScreen):
         self.read()
         return True
 
+    async def told(self, doing: Awaitable[T]) -> T | None:
+        """What the desk says; None, with why, when it cannot: the piece may have gone meanwhile."""
+        try:
+            return await doing
+        except OthermindsError as error:
+            self.say(str(error), "bad")
+            return None
+
     async def also_ended(self, row: Knowledge) -> str:
         """What else is believed no longer because of a piece that has come."""
         ended = await self.game.knowledge.list(holding=False, newest=True, limit=1000, viewer=self.viewer)
@@ -74,6 +82,9 @@ class HandsScreen(ShelvesScreen):
         factions = [(f"faction {one}", f"the faction {one}") for one in desk.factions()]
         holders = [("entity", "its owner alone"), *factions, ("world", "everybody")]
         minds = [one.id for one in self.game.world.agents()]
+        if not minds:
+            self.say("Nobody here has a mind that could know something.", "bad")
+            return
         owner = next(one for one in (whose.key if whose.scope == "entity" else "", self.host.chosen, *minds) if one)
         holder = f"faction {whose.key}" if whose.scope == "faction" else "world" if whose.scope == "world" else "entity"
 
@@ -124,7 +135,10 @@ class HandsScreen(ShelvesScreen):
     async def edit(self, line: KnowledgeLine, then: str = "") -> bool:
         """Ask for other words. `then` is what happens to it afterwards. Whether it was kept."""
         row, names = line.row, self.names()
-        who = self.knowing(await self.game.knowledge.who_knows(row.id)) if row.holds else ""
+        knowing = await self.told(self.game.knowledge.who_knows(row.id))
+        if knowing is None:
+            return False
+        who = self.knowing(knowing)
         before = KnowledgeDraft(
             text=plain(to_edit(row.content, names)), about=plain(names.get(row.subject_id or "", "")),
             why=plain(to_edit(row.rationale, names)), topic=row.topic_key, sure=round(row.confidence, 4), importance=row.importance,
@@ -176,11 +190,10 @@ class HandsScreen(ShelvesScreen):
         """Take the piece under the cursor away, once the reader has said so."""
         if (line := self.ground()) is None:
             return
-        try:
-            who = self.knowing(await self.game.knowledge.who_knows(line.row.id))
-        except OthermindsError as error:
-            self.say(str(error), "bad")
+        knowing = await self.told(self.game.knowledge.who_knows(line.row.id))
+        if knowing is None:
             return
+        who = self.knowing(knowing)
         told = f"{capital(who)} will know it no longer." if who else "Nobody believes it now."
         if await self.sure("Delete this?", line.text, f"{told} It can be brought back: o shows what is no more.", "delete it"):
             await self.did(self.game.knowledge.delete(line.row.id), "Deleted. o shows what is no more, and b brings it back.")
@@ -199,7 +212,9 @@ class HandsScreen(ShelvesScreen):
             return
         text = item.before.split("\n", 1)[0] if isinstance(item, AuditLine) else line.text if line else ""
         if version is not None:
-            past = await self.game.knowledge.history(key, self.viewer)
+            past = await self.told(self.game.knowledge.history(key, self.viewer))
+            if past is None:
+                return
             text = next((one.text for one in past.wordings if one.version == version), text)
         comes_to = "It is believed again, and near at hand. What it contradicts there is believed no longer."
         if await self.sure("Bring this back?" if version is None else "Bring this wording back?", text, comes_to, "bring it back"):

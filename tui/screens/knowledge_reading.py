@@ -64,6 +64,8 @@ class ShelvesScreen(Screen[None]):
         """Why there is no answer."""
         self._shown = PAGE
         self._reading = True
+        self._from_top = False
+        """Whether something else is looked for: its list begins at its top."""
         self._made: dict[str, tuple[Item, Row]] = {}
         self._cursors: dict[Shelf, str] = {}
         self.wanted = ""
@@ -72,6 +74,11 @@ class ShelvesScreen(Screen[None]):
         """The key of the piece that is shown in full."""
         self._due = False
         self._unlisten: Callable[[], None] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is anything to draw on: leaving takes the panes away before it ends what the screen still does."""
+        return self.is_attached and len(self.query("#known-head, #shelf, #detail, #whose, #known-note")) == 5
 
     # who looks
 
@@ -138,6 +145,9 @@ class ShelvesScreen(Screen[None]):
             return
         self.page, self.queue, self._reading = page, queue, False
         self.draw_shelf()
+        if self._from_top and self.alive:
+            self._from_top = False
+            self.entries.action_first()
 
     @work(group="known", exclusive=True)
     async def read_on(self) -> None:
@@ -151,7 +161,7 @@ class ShelvesScreen(Screen[None]):
         self.page = Page((*page.items, *more.items), more.after, more.more)
         self._shown = len(self.page.items)
         self.draw_shelf()
-        if more.items:
+        if more.items and self.alive:
             self.entries.bring(key_of(more.items[0]))
 
     async def _answered(self, asked: "Question") -> "Sequence[BeliefLine]":
@@ -170,10 +180,12 @@ class ShelvesScreen(Screen[None]):
             if isinstance(error, KnowledgeError) and error.kind == "unknown_entity":
                 self.problem = f"{error.args[0]} {nearest(asked_who(text), [self.called(one.id) for one in self.game.world.agents()])}"
         else:
+            if not self.alive:
+                return
             self.box.fill(self.called(asked.entity), self.called(asked.about) if asked.about else asked.query, asked.round)
             self.problem = problem_words(self)
         self.draw_shelf()
-        if self.answer and self.shelf == "asked":
+        if self.answer and self.shelf == "asked" and self.alive:
             self.entries.focus()
             self.entries.action_first()
 
@@ -191,7 +203,7 @@ class ShelvesScreen(Screen[None]):
 
     def draw_shelf(self) -> None:
         """Show the shelf as it was read."""
-        if not self.is_mounted:
+        if not self.alive:
             return
         self._head()
         self._made = {key_of(item): self._row(item) for item in self.items()}
@@ -280,7 +292,10 @@ class ShelvesScreen(Screen[None]):
         try:
             known = await known_in_full(game, key, viewer, self.called)
         except OthermindsError as error:
-            self.detail.show([quiet(capital(plain(str(error))))])
+            if self.alive:
+                self.detail.show([quiet(capital(plain(str(error))))])
+            return
+        if not self.alive:
             return
         self._told = key
         self.detail.border_title = Content("In full" if known.past.line else "No more")
@@ -314,12 +329,12 @@ class ShelvesScreen(Screen[None]):
         """Look for something else."""
         if asked != self.asked:
             self._made = {} if asked.whose != self.asked.whose else self._made
-            self.asked, self._shown = asked, PAGE
+            self.asked, self._shown, self._from_top = asked, PAGE, True
             self.read(typing)
 
     def say(self, text: str, kind: Literal["plain", "good", "bad"] = "plain") -> None:
         """Say it in the last line but one; over the screen too when it is too long for that."""
-        if not self.is_mounted:
+        if not self.alive:
             return
         if len(text) > self.size.width - 4:
             self.notify(plain(text), severity="warning" if kind == "bad" else "information", markup=False)

@@ -84,7 +84,7 @@ def problem_words(screen: "ShelvesScreen") -> str:
 def how_to_ask(screen: "ShelvesScreen") -> str:
     """A question that would be understood, with people of this world."""
     minds = [plain(screen.called(one.id)) for one in screen.game.world.agents()]
-    who, about = (minds[0], minds[1]) if len(minds) > 1 else (minds[0], "the boat")
+    who, about = [*minds, "Mira", "the boat"][:2]
     return f"Ask, say: What did {who} believe about {about} at round {screen.game.world.round}?"
 
 
