@@ -126,7 +126,8 @@ class Database:
     async def write(self, fn: Callable[[sqlite3.Connection], T]) -> T:
         """Run `fn` as one transaction: all of it is on disk when this returns, none of it when this raises.
 
-        `fn` gets the connection, runs on the database's thread and must not keep it, wait for anything or end the transaction.
+        `fn` gets the connection, runs on the database's thread and must not keep it, wait for anything or end the transaction. What it
+        changes is one change of the journal, and `JournalRepository.note` says inside it what that is.
         What it raises comes back after the rollback; errors of SQLite come back as `SaveError`. A task that is cancelled here gets
         CancelledError only if nothing was written. Once the commit has begun the call returns as usual and the cancellation
         is raised at the task's next await, so that what a caller does right after it never disagrees with the save.

@@ -195,6 +195,10 @@ an embedder is given is not asked about. **6**, then **c** shows the calls under
         if "ledger" not in self.bar.shown:
             self.bar.news = {**self.bar.news, "ledger": self.bar.news.get("ledger", 0) + number}
 
+    def forget_news(self) -> None:
+        """Count from now on."""
+        self.bar.news = {}
+
     def action_zoom(self) -> None:
         """Show only the focused pane, or all again."""
         self.zoomed = not self.zoomed

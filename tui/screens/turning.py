@@ -38,6 +38,9 @@ class TurningScreen(CallingScreen):
             if nothing := await ask_and_turn(self.app, self.host, self.view.played, back=back):
                 self.view = replace(self.view, note=Note(nothing))
 
+    def forget_news(self) -> None:
+        """Called when what was counted as new may be no more."""
+
     def _heard(self, view: WorldView, item: Heard, lines: "list[StoryLine | Aside]") -> WorldView:
         """Whoever took something back: nothing that is shown holds any more."""
         view = super()._heard(view, item, lines)
@@ -49,6 +52,7 @@ class TurningScreen(CallingScreen):
         self._rested_at = -1
         self.read_minds()
         self.read_waiting()
+        self.forget_news()
         text = f"Taken back: {plain(event.text)}. U brings it again." if event.back else f"Brought again: {plain(event.text)}."
         names = self._names(view.played)
         return replace(view, world=game.world, names=names, acting=None, prose="", model_note=None, note=Note(text, "good"))
