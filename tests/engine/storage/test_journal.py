@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,6 +140,30 @@ async def test_all_kinds_of_rows_go_back_and_forth(filled: Store, samples: "Samp
         await forth(filled)
         assert await filled.db.read(everything) == state
         await filled.db.write(sound)
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        "ledger_entries_update", "ledger_entries_delete", "ledger_archive_insert", "ledger_versions_insert", "moves_insert",
+        "embeddings_delete",
+    ],
+)  # fmt: skip
+async def test_a_trigger_that_is_missing_is_seen_in_rows(filled: Store, samples: "Samples", trigger: str) -> None:
+    """What these tests compare is enough to notice it."""
+
+    def change(conn: sqlite3.Connection) -> None:
+        conn.execute(f"DROP TRIGGER journal_{trigger}")
+        filled.ledger.rewrite(conn, "led-000002", samples.memory(content="Other words."), [], "Other words.")
+        filled.ledger_archive.archive(conn, ["led-000001"], "removed", 2)
+        conn.execute("UPDATE objects SET place_id = 'cellar' WHERE id = 'bob'")
+
+    await filled.db.write(lambda conn: filled.embeddings.put(conn, "ledger", "led-000002", "m", 2, b"xxxxyyyy"))
+    before = await filled.db.read(everything)
+    await filled.db.write(change)
+    with suppress(SaveError):
+        await back(filled)
+    assert await filled.db.read(everything) != before
 
 
 @given(first=st.floats(0, 1), second=st.floats(allow_nan=False), third=st.floats(allow_infinity=False, allow_nan=False), text=_TEXTS)
