@@ -1,13 +1,13 @@
 """Makes the pictures of this folder: the bundled world played by its own seed, no clock, no chance, the same every time.
 
-Run from the checkout: `python screenshots/make.py [FOLDER]`.
+Run from the checkout: `python screenshots/make.py [FOLDER [NAME ...]]`.
 """
 
 import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,19 @@ from textual.widgets import Input
 from engine.events import EngineEvent
 from engine.llm.meter import Meter
 from engine.records.hints import HintKey
-from engine.records.models import Call, CapState, EndpointView, Forecast, LocalServer, RouteView, TestReport
+from engine.records.models import (
+    Call,
+    CapState,
+    EndpointView,
+    Forecast,
+    LocalServer,
+    Proposal,
+    RouteView,
+    Spent,
+    Suggestion,
+    TestReport,
+    Usage,
+)
 from engine.records.prompts import Task
 from engine.settings import Settings
 from engine.settings.environment import VARIABLES
@@ -53,6 +65,8 @@ class ShownDesk:
         "endpoint": {LLAMA: {"model": "ollama_chat/llama3.2", "api_base": OLLAMA}},
         "caps": {"run_money": 0.25, "day_tokens": 500_000},
     })
+
+    fault = None
 
     def __init__(self) -> None:
         self.meter = Meter()
@@ -117,6 +131,23 @@ class ShownDesk:
         """The world has a wish."""
         return {"referee": "anthropic/claude-sonnet-4-5"}
 
+    async def proposal(self) -> Proposal:
+        """What that would cost."""
+        suggestion = Suggestion(task="referee", endpoint=self._view(HAIKU), by_leave=True)
+        return Proposal(suggestions=(suggestion,), forecast=await self.forecast())
+
+    async def usage(self) -> Usage:
+        """There were other sittings, and other runs today."""
+        total = self.meter.total
+        before = Spent(calls=212, prompt_tokens=171_000, reply_tokens=19_000, cost=0.09, seconds=260.0)
+        return Usage(today=before + total, save=before + total)
+
+    async def refresh(self) -> None:
+        """Nothing was written elsewhere."""
+
+    async def reload(self) -> None:
+        """All is as it was."""
+
     async def forecast(self) -> Forecast:
         """Of the next round."""
         return self.meter.forecast(7, 2, caps=self.caps())
@@ -126,11 +157,18 @@ class ShownDesk:
         text = "It answers, and replies with JSON by a schema."
         return TestReport(name=name, ok=True, text=text, seconds=1.1, structured="schema", context_window=200_000, cost=0.0003)
 
+    async def test_found(self, server: LocalServer, model: str) -> TestReport:
+        """A good one, too."""
+        return await self.test(model)
+
     async def servers(self) -> tuple[LocalServer, ...]:
         """One."""
         return (LocalServer(kind="ollama", api_base=OLLAMA, models=("ollama_chat/llama3.2", "ollama_chat/qwen3:8b")),)
 
     async def set(self, key: str, value: object | None) -> None:
+        """Nothing is written."""
+
+    async def set_all(self, changes: Mapping[str, object | None]) -> None:
         """Nothing is written."""
 
     async def use(self, server: LocalServer, model: str, task: str = "default") -> None:
@@ -280,6 +318,39 @@ async def pause(stage: Stage) -> None:
     await stage.press("escape", "R", "enter")
 
 
+async def held(stage: Stage) -> None:
+    """Each call asks first: the text that is about to be sent."""
+    await stage.press("d", "n", "H", "n")
+
+
+async def sessions(stage: Stage) -> None:
+    """What somebody who is played talks of with others, gathered as it is said."""
+    await stage.press("d", "3", "down", "t")
+    for line in (
+        '"I am Tam Birrell. Who keeps the light here?" I ask.', '"The light went out twice this week," I say.',
+        '"Does anybody know who came down the ladder?" I ask.',
+    ):
+        await stage.write(line)
+        await stage.press("i")
+    await stage.press("escape", "S")
+
+
+async def knowledge(stage: Stage) -> None:
+    """What somebody knows, with where it comes from and who else does."""
+    await stage.press("d", "n", "n", "n")
+    game = stage.host.game
+    assert game is not None
+    people = [entity.id for entity in game.world.agents()]
+    first, second, third = people[:3]
+    await game.knowledge.add(first, f"@{second} keeps the key of the lamp room on a nail behind the stove.", subject=second, importance=7)
+    await game.knowledge.add(
+        first, "The lantern is to burn until the last boat is in.", kind="decision", rationale="Two boats are out.", pinned=True
+    )
+    await game.knowledge.add(first, f"@{third} was on the ladder before the light went out.", subject=third, confidence=0.6, sensitive=True)
+    await game.knowledge.add(first, "When the bell rings twice, go down to the quay at once.", kind="strategy")
+    await stage.press("K", "down")
+
+
 SCENES: dict[str, tuple[tuple[int, int], Scene, str]] = {
     "home": ((120, 40), home, "lantern"),
     "watching": ((200, 50), watching, "lantern"),
@@ -293,6 +364,9 @@ SCENES: dict[str, tuple[tuple[int, int], Scene, str]] = {
     "memory": ((120, 40), memory, "lantern"),
     "models": ((120, 40), models, "lantern"),
     "pause": ((120, 40), pause, "lantern"),
+    "held": ((120, 40), held, "lantern"),
+    "sessions": ((120, 40), sessions, "lantern"),
+    "knowledge": ((120, 40), knowledge, "lantern"),
     "mind": ((80, 24), mind, "lantern"),
     "paper": ((200, 50), watching, "paper"),
 }
@@ -318,12 +392,12 @@ async def picture(name: str, folder: Path) -> None:
         await host.close()
 
 
-async def main(folder: Path) -> None:
-    """All pictures."""
+async def main(folder: Path, names: Sequence[str] = ()) -> None:
+    """All pictures, or some."""
     for variable in VARIABLES:
         os.environ.pop(variable, None)
     reading.FRESH_SECONDS = 3600.0  # what is new stays marked, however slow the machine is
-    for name in SCENES:
+    for name in names or SCENES:
         await picture(name, folder)
         print(f"{name}.svg")
 
@@ -331,4 +405,4 @@ async def main(folder: Path) -> None:
 if __name__ == "__main__":
     chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
     chosen.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(chosen))
+    asyncio.run(main(chosen, sys.argv[2:]))

@@ -46,7 +46,8 @@ async def play(save: Path, tape: Path, rounds: int, calls: int, *, going_on: boo
     recorder.left = calls
     setup = Setup(tape=recorder)
     game = await (Game.open(save, setup=setup) if going_on else Game.create(WORLD, save, 7, setup=setup))
-    while game.world.round < rounds or await game._parts.store.db.read(game._parts.store.story.open_round):
+    story, read = game._parts.store.story, game._parts.store.db.read
+    while game.world.round < rounds or await read(lambda conn: story.open_round(conn) is not None):
         await game.step()
         await game.settled()
     await game.close()
