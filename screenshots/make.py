@@ -35,6 +35,7 @@ from engine.records.prompts import Task
 from engine.settings import Settings
 from engine.settings.environment import VARIABLES
 from tui.app import OthermindsApp
+from tui.dialogs.held import HeldDialog
 from tui.host import GameHost
 from tui.models_view import Desk
 from tui.screens import reading
@@ -320,7 +321,13 @@ async def pause(stage: Stage) -> None:
 
 async def held(stage: Stage) -> None:
     """Each call asks first: the text that is about to be sent."""
-    await stage.press("d", "n", "H", "n")
+    await stage.press("d", "n", "H")
+    await stage.pilot.press("n")
+    screen = stage.pilot.app.screen
+    assert isinstance(screen, ReadingScreen)
+    while not isinstance(stage.pilot.app.screen, HeldDialog):  # play rests only when it is answered
+        screen.tick()
+        await stage.pilot.pause()
 
 
 async def sessions(stage: Stage) -> None:

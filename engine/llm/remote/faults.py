@@ -73,6 +73,8 @@ def no_key(origin: Origin, names: list[str]) -> ProviderError:
 def bad_output(origin: Origin, what: str, advice: str = "") -> ProviderError:
     """A reply that cannot be used."""
     told = advice or f"See whether {_server(origin)} is what it should be, or {origin.instead}."
+    if what == "nothing" and not advice:  # refusals in a field of their own are not passed on by litellm when a reply comes in pieces
+        told = f"It may have refused the text: change that, see whether {_server(origin)} is what it should be, or {origin.instead}."
     return ProviderError(f"{origin.model} replied with {what}.", told, trouble="bad_output")
 
 

@@ -187,6 +187,13 @@ async def test_what_is_no_reply(
     assert capfd.readouterr() == ("", "")
 
 
+async def test_a_reply_of_nothing_may_be_a_refusal(server: FakeServer) -> None:
+    server.behave(REFUSED)
+    with pytest.raises(ProviderError) as caught:
+        await remote(server).complete(request())
+    assert caught.value.advice.startswith("It may have refused the text: change that, see whether the server")
+
+
 async def test_an_echo_is_a_reply(server: FakeServer) -> None:
     server.behave(echo)
     assert (await remote(server).complete(request())).text == f"You are Mira.\n\n{PROMPT}"
