@@ -19,14 +19,17 @@ from engine.memory.knowledge.contraries import (
     HOURS,
     INSTEAD,
     IS,
+    NAMED,
     NOT_THINGS,
     OWNS,
     PARTED,
     PAST,
     PREDICATES,
+    REGAINED,
     UNIQUE,
     WENT,
 )
+from engine.memory.knowledge.parts import in_part
 from engine.memory.wording import content, in_order, names, negations, numbers, opposed
 from engine.records.base import EntityId
 from engine.records.knowledge import KnowledgeKind
@@ -41,8 +44,6 @@ CONTRADICTS: frozenset[Relation] = frozenset({"ends", "disputes"})
 _FEW = 2
 """Words that one statement may have beyond the other where the other's all stand in it."""
 _DENIALS = frozenset(stem(word) for word in ("never", "neither", "cannot", "longer", "anymore"))
-_NAMED = re.compile(r", (?:the )?(?!I\b)[A-Z][\w'\u2019-]*(?: [A-Z][\w'\u2019-]*)?(?=[.,!?]|$)")
-"""A name behind what it is the name of: `a boat, the Heron`."""
 _POSSESSED = re.compile(r"\{\{e:([A-Za-z0-9_.-]+)\}\}['\u2019]s\s")
 
 
@@ -76,7 +77,13 @@ class Statement(Protocol):
 
 
 def relation(older: Statement, newer: Statement) -> Relation:
-    """How two statements stand to each other. `older` is the one that began to hold first."""
+    """How two statements stand to each other. `older` is the one that began to hold first. What ends a part of the older only, ends
+    nothing."""
+    found = _relation(older, newer)
+    return "unclear" if found in CONTRADICTS and in_part(older.content, newer.content) else found
+
+
+def _relation(older: Statement, newer: Statement) -> Relation:
     if not comparable(older, newer):
         return "apart"
     a, b = older.content, newer.content
@@ -90,7 +97,7 @@ def relation(older: Statement, newer: Statement) -> Relation:
         return "ends"
     if not shared:  # most have nothing to do with each other
         return "disputes" if referred(a) == referred(b) and denies(a) == denies(b) and _contrary(a, b) else "apart"
-    if _over(a, b) or _parted(a, b, newer.subject_id):
+    if _over(a, b) or _parted(a, b, newer.subject_id) or _regained(a, b):
         return "ends"
     disputed = _disputed(a, b)
     if disputed is not None:
@@ -185,6 +192,14 @@ def _parted(a: str, b: str, subject: EntityId | None) -> bool:
     return not one or not other or bool(one & other)
 
 
+def _regained(a: str, b: str) -> bool:
+    """Whether the older says that a thing was sold, lost or given away, and the newer that the same one has it back."""
+    if denies(a) or denies(b) or referred(a)[:1] != referred(b)[:1] or numbers(a) or numbers(b):
+        return False
+    gone, back = _thing(a, PARTED) or _thing_before(a), _thing(b, REGAINED)
+    return bool(gone and back and gone[-1] == back[-1] and gone[-1] not in NOT_THINGS)
+
+
 def _thing(text: str, verb: re.Pattern[str]) -> tuple[str, ...]:
     """The stems of the name of the thing that stands behind a verb; the last is what kind of thing it is."""
     plain = bare(text).casefold()
@@ -205,7 +220,7 @@ def _thing_before(text: str) -> tuple[str, ...]:
 def _phrase(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in text.split():
-        if word in BREAKS:
+        if word in BREAKS or word.strip(".,;!?") == "back":
             break
         bare_word = word.strip(".,;:!?\"'()\u2019")
         if bare_word and bare_word not in ARTICLES and bare_word != "own":
@@ -217,7 +232,7 @@ def _phrase(text: str) -> tuple[str, ...]:
 
 def _several(text: str) -> bool:
     """Whether a text speaks of more than one thing: what ends one of them does not end all."""
-    return re.search(r"\band\b|,", _NAMED.sub("", bare(text))) is not None
+    return re.search(r"\band\b|,", NAMED.sub("", bare(text))) is not None
 
 
 def _disputed(a: str, b: str) -> Relation | None:

@@ -95,3 +95,9 @@ NOT_THINGS: Final = frozenset(
 )
 """By their stems, what is had and lost in words only."""
 ARTICLES: Final = _words("a an the his her its their my your our this that these those some")
+NAMED: Final = re.compile(r", (?:the )?(?!I\b)[A-Z][\w'\u2019-]*(?: [A-Z][\w'\u2019-]*)?(?=[.,!?]|$)")
+"""A name behind what it is the name of: `a boat, the Heron`."""
+REGAINED: Final = re.compile(
+    r"\b(?:bought|got|won|took|brought|received|has|have|had|earned|found|stole|recovered)\b(?=.* back\b)|\bregained\b"
+)
+"""What says that somebody has again what was gone: its name follows."""

@@ -21,7 +21,7 @@ from engine.memory.knowledge.merging import can_be_one, is_sensitive, merged
 from engine.memory.knowledge.nearness import Thresholds, cosine, thresholds
 from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, targets
 from engine.memory.knowledge.settler import EVERYTHING
-from engine.memory.knowledge.settling import AT_ONCE, MOST_ASKED, Near, is_doubtful, is_new, is_same, stands_to
+from engine.memory.knowledge.settling import AT_ONCE, MOST_ASKED, Near, is_doubtful, is_new, is_same, over_in_part, stands_to
 from engine.memory.text import bare
 from engine.records.base import EntityId
 from engine.records.knowledge import Knowledge, KnowledgeId, PromotionPolicy
@@ -239,7 +239,7 @@ class _Promoting:
         named = [each for each in doubtful if each.row.id in verdict.against]
         if verdict.verdict == "contradicted":
             for each in named:
-                each.relation = "disputes"
+                each.relation = each.relation if over_in_part(each.row, one) else "disputes"
         return {each.row.id for each in named if verdict.verdict == "supported" and can_be_one(each.row, one)}
 
     def _counts(self, near: Near, one: Knowledge) -> bool:

@@ -15,6 +15,7 @@ from engine.memory.knowledge.checking import Judgement
 from engine.memory.knowledge.conflict import CONTRADICTS, Relation, agree, comparable, core, relation
 from engine.memory.knowledge.merging import can_be_one, merged
 from engine.memory.knowledge.nearness import Thresholds, cosine
+from engine.memory.knowledge.parts import in_part
 from engine.records.knowledge import Knowledge, KnowledgeId, NewKnowledge
 from engine.records.tokens import referred
 
@@ -83,6 +84,12 @@ def probe(new: NewKnowledge, number: int) -> Knowledge:
 def stands_to(row: Knowledge, new: Knowledge) -> Relation:
     """How a piece that is held and another stand to each other, whichever of them began to hold first; of one moment, was written first."""
     return relation(row, new) if _age(row) <= _age(new) else relation(new, row)
+
+
+def over_in_part(row: Knowledge, new: Knowledge) -> bool:
+    """Whether the later of two pieces says of only a part of what the other tells that it is not so."""
+    older, newer = (row, new) if _age(row) <= _age(new) else (new, row)
+    return in_part(older.content, newer.content)
 
 
 def _age(row: Knowledge) -> tuple[datetime, bool, int]:
@@ -184,7 +191,10 @@ class Settling:
         named = [each for each in doubtful if each.row.id in verdict.against]
         if verdict.verdict == "contradicted":
             for each in named:
-                each.relation = "disputes"
+                if over_in_part(each.row, one):
+                    self._notes.append("a statement ends a part of another only: both stay")
+                else:
+                    each.relation = "disputes"
         same = [each for each in named if verdict.verdict == "supported" and can_be_one(each.row, one)]
         if named and verdict.verdict == "supported" and not same:
             self._notes.append("two statements that were taken for one differ in numbers, names or denial: both stay")

@@ -92,6 +92,24 @@ def test_a_pronoun_is_never_who_speaks_and_nobody_is_guessed() -> None:
     assert facts("P2: They own it.", "P2: It has been sold.") == []
 
 
+@pytest.mark.parametrize(("said", "expected"), [
+    ("P2: Gareth serves the Duke of Marrow. He carries letters for the Duke.",
+     ["P3 serves the Duke of Marrow.", "P3 carries letters for the Duke."]),
+    ("P1: The wet stranger serves the Duke of Marrow. He carries letters for the Duke.",
+     ["P2 serves the Duke of Marrow.", "P2 carries letters for the Duke."]),
+    ("P2: The Duke hired Gareth. He carries letters for the Duke.", ["The Duke hired P3.", "P3 carries letters for the Duke."]),
+    ("P1: Orla Venn serves the Duke of Marrow. He carries letters for the Duke.", ["P4 serves the Duke of Marrow."]),
+    ("P1: The Duke met the wet stranger. He carries letters.", ["The Duke met P2."]),
+    ("P2: My sister lives in Lorn. He fears the sea.", ["P2's sister lives in Lorn."]),
+])  # fmt: skip
+def test_a_pronoun_is_who_the_sentence_before_is_about_and_nobody_that_its_own_names(said: str, expected: list[str]) -> None:
+    assert facts(said) == expected
+
+
+def test_where_a_thing_is_kept_is_told_beside_that_somebody_has_it() -> None:
+    assert facts("P2: Gareth owns a boat. He keeps it at the mill.") == ["P3 owns a boat.", "P3 keeps the boat at the mill."]
+
+
 def test_things_are_meant_by_it() -> None:
     assert facts("P1: Do you own a horse?", "P2: No. I sold it.") == ["P2 sold the horse."]
     assert facts("P2: There's a tunnel under the mill.", "P2: It leads to the harbour.")[-1] == "The tunnel leads to the harbour."

@@ -181,6 +181,8 @@ def _relation(group: VerbGroup, rest: Complement, low: Sequence[str]) -> tuple[R
 
 def _made(subject: str, group: VerbGroup, relation: Relation | None, about: Phrase | None, rest: Complement) -> Claim:
     """The claim of a verb about a phrase."""
+    if group.verb == "keep" and any(map(is_place, rest.phrases)):
+        relation = relations()["store"]  # where it keeps a thing is another matter than that it has one
     holds = not group.denied and not group.ended
     if about is not None and about.denied:
         holds = not holds

@@ -47,13 +47,16 @@ class _Mention:
     before: "_Mention | None"
     label: str = ""
     """Whom it names, when that is known already."""
+    named: frozenset[str] = frozenset()
+    """Who of those that are there is named in it as others are: not by `I` or `you`."""
 
     @cached_property
     def labels(self) -> list[str]:
         """Who and what it names. Looked for only when a pronoun comes after it."""
         if self.label:
             return [self.label]
-        return [label for label in labels_of(self.text, whole=self.whole) if label not in self.there and len(label) >= _LEAST]
+        away = set(self.there) - self.named
+        return [label for label in labels_of(self.text, whole=self.whole) if label not in away and len(label) >= _LEAST]
 
 
 @dataclass(slots=True)
@@ -67,32 +70,40 @@ class Focus:
         """The same, as it is now."""
         return Focus(self.cast, self.last)
 
-    def meant(self, pronoun: str, present: Collection[str]) -> Referent | None:
-        """Whom a pronoun means, when `present` speak and listen; None when nobody fits."""
+    def meant(self, pronoun: str, present: Collection[str], beside: str = "") -> Referent | None:
+        """Whom a pronoun means, when `present` speak and listen and the rest of its sentence is `beside` it; None when nobody fits.
+
+        Whom its own sentence names is not meant. Who listens, and was spoken of by name as others are, may be: when it was the subject it
+        is, else nobody can tell. Nor can anybody when two others were spoken of since and only one of them is left out.
+        """
         wanted = _GENDERS.get(pronoun)
-        for one in self._recent():
-            if one.label in present:
+        for one, mention in self._recent():
+            fits = (
+                (one.kind == "person" and one.gender in (wanted, "they")) if wanted is not None
+                else one.kind == ("thing" if pronoun in ("it", "its") else "several")
+            )  # fmt: skip
+            if not fits or (one.label in present and one.label not in mention.named):
                 continue
-            if wanted is not None and one.kind == "person" and one.gender in (wanted, "they"):
-                return one
-            if pronoun in ("it", "its") and one.kind == "thing":
-                return one
-            if pronoun in ("they", "them", "their") and one.kind == "several":
-                return one
+            if wanted is not None and (_stands_in(one.label, beside) or _is_where(one.label, mention.text)):
+                continue
+            if one.label in present or not mention.named:
+                return one if one.label not in present or one.label == mention.labels[0] else None
+            others = (self.referent(label) for label in mention.named)
+            return None if wanted is not None and any(each.gender in (wanted, "they") for each in others) else one
         return None
 
-    def _recent(self) -> Iterator[Referent]:
+    def _recent(self) -> Iterator[tuple[Referent, _Mention]]:
         seen, mention = 0, self.last
         while mention is not None and seen < _FAR:
             for label in mention.labels:
                 seen += 1
-                yield self.referent(label)
+                yield self.referent(label), mention
             mention = mention.before
 
-    def heard(self, text: str, *, whole: bool, there: Sequence[str] = ()) -> None:
+    def heard(self, text: str, *, whole: bool, there: Sequence[str] = (), named: Collection[str] = ()) -> None:
         """Takes note of who and what a sentence names; `whole` when it is a statement in the third person. Those who are `there` to talk
-        are no news."""
-        self.last = _Mention(text, whole, tuple(there), self.last)
+        are no news, unless they were `named` in it as others are."""
+        self.last = _Mention(text, whole, tuple(there), self.last, named=frozenset(named))
 
     def named(self, label: str) -> None:
         """Takes note of one, by its label."""
@@ -114,6 +125,19 @@ class Focus:
         if plural(noun):
             return Referent(label, "several")
         return Referent(label, "person", gender_by_name(owned)) if is_person(owned) else Referent(label, "thing")
+
+
+def _stands_in(label: str, text: str) -> bool:
+    """Whether a sentence names somebody itself, whole or by the first words of the label: `the Duke` for `the Duke of Marrow`."""
+    short = re.split(r" (?:of|from|at|in) ", label)[0]
+    return bool(text) and re.search(rf"(?<![\w'-]){re.escape(short)}(?![\w-])(?!'s\b)", text, re.IGNORECASE) is not None
+
+
+def _is_where(label: str, text: str) -> bool:
+    """Whether a name without a handle tells where something is, or of what it is: `the Duke of Marrow`."""
+    if HANDLE.fullmatch(label) or not label[:1].isupper():
+        return False
+    return re.search(rf"\b(?:of|in|at|from|near|into|towards?) {re.escape(label)}\b", text) is not None
 
 
 def plural(noun: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
+from engine.llm.storyteller.claims.complement import HANDLE
 from engine.llm.storyteller.collapse.answers import answered
 from engine.llm.storyteller.collapse.focus import Focus
 from engine.llm.storyteller.collapse.patterns import pattern
@@ -177,7 +178,8 @@ def _hush(found: list[Heard], start: int, turn: Turn) -> None:
 def _take_note(one: Heard, focus: Focus) -> None:
     """Lets who and what a sentence names be meant by what comes after it."""
     there = (one.turn.who, one.turn.to)
-    focus.heard(one.told or _owned(one.wording.text, one.sides), whole=bool(one.told), there=there)
+    named = [handle for handle in HANDLE.findall(one.wording.text) if handle in there] if one.told else []
+    focus.heard(one.told or _owned(one.wording.text, one.sides), whole=bool(one.told), there=there, named=named)
 
 
 def _owned(text: str, sides: Sides) -> str:

@@ -185,7 +185,7 @@ class _Retelling:
             return self._tokens[index].lower()
         if word == "it" and self._expletive(index):
             return self._fail()
-        meant = self._focus.meant(word, self._present)
+        meant = self._focus.meant(word, self._present, " ".join(self._tokens))
         if meant is None:
             return self._fail()
         if word in ("his", "its", "their", "hers") or (word == "her" and self._next(index) not in _ENDS_OBJECT):

@@ -71,6 +71,14 @@ async def test_a_topic_key_alone_brings_two_before_the_model(minds: Minds, says:
     assert "en_stranger" not in request.text
 
 
+async def test_what_ends_one_of_two_things_leaves_both_whatever_the_model_says(minds: Minds, says: Says) -> None:
+    both, sold = f"{G} owns a red cart and a black cart.", f"{G} sold the red cart."
+    await minds.learn(minds.new(both, 30, topic_key="cart"))
+    placed = await minds.learn(minds.new(sold, 2, topic_key="cart"), replies=[says("contradicted", "K1")])
+    assert await minds.held("en_bryn") == [both, sold]
+    assert placed.retired == ()
+
+
 async def test_what_the_model_finds_unrelated_stays_beside_it(minds: Minds, says: Says) -> None:
     await minds.learn(minds.new(f"{G} keeps a mule at the inn.", 30, topic_key="gareth_mule"))
     await minds.learn(minds.new(f"{G} feeds the mule on oats.", 1, topic_key="gareth_mule"), replies=[says("unrelated")])
