@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from engine.errors import CapReachedError, OthermindsError
+from engine.errors import OthermindsError
 from engine.folders import data_folder
 from tui.calls import CallBook
 from tui.pace import Heard, Pacer, Refused, Rested
@@ -194,9 +194,13 @@ class GameHost:
         """Rounds still to begin after this one."""
         return self._run.left if self._run else 0
 
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What each text waits for that was written and is not done yet."""
+        return self._run.waits if self._run else ()
+
     def start_step(self, text: str = "", rounds: int = 1) -> None:
-        """Play rounds. `text` is what the played entity does in the first. While rounds run already they are added, and a text waits
-        for the next of them."""
+        """Play rounds. `text` is what the played entity does in the first. While rounds run they are added; a text then waits for one."""
         if self.game is None:
             return
         if self._task is not None and self._run is not None:
@@ -268,10 +272,8 @@ class GameHost:
                     break
             else:
                 self.pacer.put(run.rested("asked" if run.asked else "paused" if run.paused else "done"))
-        except CapReachedError as error:
-            self.pacer.put(Refused(run.text, str(error), capped=True, advice=error.advice))
         except OthermindsError as error:
-            self.pacer.put(Refused(run.text, str(error), advice=error.advice))
+            self.pacer.put(run.refused(error))
         except asyncio.CancelledError:
             self.pacer.put(run.rested("stopped"))
             if not run.stopped:

@@ -4,7 +4,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui.pace import Rested, Why
+from engine.errors import CapReachedError, OthermindsError
+from tui.pace import Refused, Rested, Why
+from tui.text import count
 
 if TYPE_CHECKING:
     from engine.events import EngineEvent
@@ -30,6 +32,8 @@ class Run:
     """What the played entity does in the round that runs."""
     acted: bool = False
     """Whether it has done so."""
+    again: bool = False
+    """Whether it could not, and does it in the next round."""
     capped: bool = False
     """A cap stops play."""
     trouble: str = ""
@@ -38,6 +42,12 @@ class Run:
     """What to do about it, or about what play pauses for."""
     texts: deque[str] = field(default_factory=deque)
     """What the played entity does in the rounds to come, as far as it was written ahead."""
+    begun: bool = False
+    """Whether what is to be done in the round that runs was understood, and the round goes on."""
+    looking_back: "set[EntityId]" = field(default_factory=set)
+    """Whose memory is being handed over now."""
+    over: bool = False
+    """Whether these rounds have come to rest."""
 
     @classmethod
     def of(cls, rounds: int, text: str) -> "Run":
@@ -45,18 +55,29 @@ class Run:
         return cls(rounds, rounds, texts=deque([text] if text else []))
 
     def begin(self) -> str:
-        """The next round begins. Returns what the played entity does in it."""
+        """The next round begins. Returns what the played entity does in it: first of all what failed in the one before."""
         self.left -= 1
-        self.text, self.acted, self.trouble = self.texts.popleft() if self.texts else "", False, ""
+        if not self.again:
+            self.text = self.texts.popleft() if self.texts else ""
+        self.acted, self.again, self.begun, self.trouble = False, False, False, ""
+        self.looking_back.clear()
         return self.text
 
     def hear(self, event: "EngineEvent", played: "EntityId | None") -> None:
         """Note what bears on whether to go on."""
         match event.kind:
+            case "round_started" | "beat_started":
+                self.begun = True
+            case "handoff_started":
+                self.begun = True
+                self.looking_back.add(event.entity)
+            case "handoff_committed" | "handoff_failed" | "handoff_proposed":
+                self.looking_back.discard(event.entity)
             case "beat_ended":
                 self.acted = self.acted or event.entity == played
             case "beat_failed":
                 self.trouble, self.advice = event.reason, event.advice
+                self.again = self.again or (bool(self.text) and event.entity == played)
             case "paused":
                 self.capped, self.advice = bool(event.cap), event.advice
 
@@ -73,6 +94,27 @@ class Run:
         """What was written first of all that has not been done."""
         return self.text if self.text and not self.acted else self.texts[0] if self.texts else ""
 
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """For each text that was written and is not done yet, in their order, what it waits for; nothing once all has come to rest."""
+        if self.over:
+            return ()
+        now = (self._under_way,) if self.text and not self.acted else ()
+        ahead = ("waits for the next round", *(f"waits for {number} more rounds" for number in range(2, len(self.texts) + 1)))
+        return (*now, *ahead[: len(self.texts)])
+
+    @property
+    def _under_way(self) -> str:
+        if self.looking_back:
+            return f"waits for {count(len(self.looking_back), 'handoff')}"
+        return "is being done…" if self.begun else "is being read…"
+
+    def refused(self, error: OthermindsError) -> Refused:
+        """A round that could not be played."""
+        self.over = True
+        return Refused(self.text, str(error), capped=isinstance(error, CapReachedError), advice=error.advice)
+
     def rested(self, why: Why, reason: str = "") -> Rested:
         """How these rounds came to rest."""
+        self.over = True
         return Rested(why, self.done, self.wanted, self.promoted, self.failed, self.undone, reason, self.advice if reason else "")

@@ -86,6 +86,8 @@ class FakeGame(Game):
         self.steps: list[str] = []
         self.gate: asyncio.Event | None = None
         """When set, each beat waits for it: a slow model."""
+        self.handoff_gate: asyncio.Event | None = None
+        """When set, each handoff does."""
         self.fail_next = ""
         self.fail_all = ""
         """Why nobody can act at all."""
@@ -256,6 +258,8 @@ class FakeGame(Game):
             return
         ids = tuple(entry.id for entry in candidates)
         self._tell(HandoffStarted(entity=owner, report=self._report(owner), candidate_ids=ids))
+        if self.handoff_gate is not None:
+            await self.handoff_gate.wait()
         await asyncio.sleep(0)
         chunk = Chunk(source_ids=ids[:2], content="{{e:mira}} brought old news." + self.spice, importance=7, quotes=("Old news 0.",))
         self._tell(ChunkDecided(entity=owner, chunk=chunk))

@@ -1,7 +1,7 @@
 """The story: what happened, as the narrator or the played entity tells it, and the line one writes in."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -118,6 +118,7 @@ back what you wrote before, **escape** leaves the line.
         self._joined: tuple[str, list[str]] = ("", [])
         """Text of the last line, when it is an aside, and all it is about."""
         self._live: tuple[str | None, str] = (None, "")
+        self._unsaid: Sequence[tuple[str, str]] = ()
 
     def compose(self) -> ComposeResult:
         """Transcript above, input below."""
@@ -145,6 +146,19 @@ back what you wrote before, **escape** leaves the line.
             self._rows.append(told(line))
         self._rows = self._rows[-_KEPT:]
         self._show()
+
+    def show_unsaid(self, unsaid: Sequence[tuple[str, str]]) -> None:
+        """Show at the end what was written and is not told yet, each with what it waits for."""
+        if unsaid != self._unsaid:
+            self._unsaid = unsaid
+            self._ask()
+            self._show()
+
+    def _ask(self) -> None:
+        """Say what the line is for."""
+        name = plain(self.view.name(self.view.played))
+        asks = f"What does {name} do after that? escape stops." if self._unsaid else f"What does {name} do? Enter alone waits."
+        self.say.placeholder = asks if self.view.played else "You are watching. t takes over whom you have chosen."
 
     def _add_aside(self, line: Aside) -> None:
         text, style = plain(line.text), ".bad" if line.bad else ".quiet"
@@ -174,15 +188,17 @@ back what you wrote before, **escape** leaves the line.
         if (old.played, old.names) != (new.played, new.names) or not self.border_title:
             self.entitle(f"as {plain(new.name(new.played))}" if new.played else "as the narrator")
             self.say.disabled = new.played is None
-            asks = f"What does {plain(new.name(new.played))} do? Enter alone waits."
-            self.say.placeholder = asks if new.played else "You are watching. t takes over whom you have chosen."
+            self._ask()
 
     def _show(self) -> None:
-        rows = self._rows or self._opening()
+        rows = self._rows or ([] if self._unsaid else self._opening())
         acting, prose = self._live
-        if acting is not None:
+        if acting is not None and not (self._unsaid and acting == self.view.played):
             name = capital(plain(self.view.name(acting)))
             body = Content.assemble((name, ".name"), ("  ", ""), (plain(prose) or "…", ".thought"), ("▌", ".key"))
+            rows = [*rows, Row(body, lead=Content.styled("… ", ".key"))]
+        for text, waits in self._unsaid:
+            body = Content.assemble(("You: ", ".name"), (plain(text), ".quiet"), (f"  · {waits}" if waits else "", ".candidate"))
             rows = [*rows, Row(body, lead=Content.styled("… ", ".key"))]
         self.rows.show(rows)
 

@@ -19,7 +19,7 @@ from tui.panes.prompt import PromptPane
 from tui.panes.rows import STYLES
 from tui.panes.story import StoryPane
 from tui.screens.playbars import PaneBar, StatusLine, TopBar
-from tui.screens.turning import TurningScreen
+from tui.screens.writing import WritingScreen
 from tui.view import Note
 
 PANES: tuple[tuple[str, type[Pane]], ...] = (
@@ -28,7 +28,7 @@ PANES: tuple[tuple[str, type[Pane]], ...] = (
 _WIDE, _MEDIUM, _TALL = 140, 100, 32
 
 
-class PlayScreen(TurningScreen):
+class PlayScreen(WritingScreen):
     """A game being watched or played."""
 
     COMPONENT_CLASSES = STYLES
@@ -254,6 +254,7 @@ an embedder is given is not asked about. **6**, then **c** shows the calls under
         self.host.pacer.hurry()
         waiting = "After this round." if self.host.running and text else ""
         self.host.start_step(text, rounds)
+        self.wrote(text)
         self.view = replace(self.view, running=True, note=Note(waiting if rounds == 1 else f"{rounds} rounds. Space pauses, escape stops."))
         self.refresh_bindings()
 
