@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from engine.errors import CapReachedError, KnowledgeError, ModelError, SaveError
 from engine.events import KnowledgeChanged, Listener, PromotionCommitted
+from engine.knowledge_sources import SourceLine, sources_of
 from engine.knowledge_views import (
     AuditLine,
     BeliefLine,
@@ -115,6 +116,13 @@ class KnowledgeDesk:
             lambda conn: (history.past_of(conn, self._store, key), self._store.promotions.waiting_for(conn, key))
         )
         return past_line(self._world(), past, viewer, item)
+
+    async def sources(self, key: KnowledgeId, viewer: EntityId | None = None) -> Sequence[SourceLine]:
+        """Who said what, and when, that a piece was taken from."""
+        world = self._world()
+        return await self._store.db.read(
+            lambda conn: sources_of(conn, self._store, world, by_hand.living(conn, self._store, key), viewer)
+        )
 
     async def audit(
         self, *, owner: EntityId | None = None, knowledge: KnowledgeId | None = None, session: str | None = None, run: str | None = None,

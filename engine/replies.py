@@ -1,5 +1,6 @@
 """What programs are replied with, over HTTP and by the command line, apart from what the engine's views are already."""
 
+from engine.knowledge_sources import SourceLine
 from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine, ReviewLine, WordingLine
 from engine.memory.knowledge.history import Question
 from engine.records.base import EntityId, Record
@@ -60,6 +61,8 @@ class PiecePast(Record):
     """As it is now; None when it is no more."""
     known_by: tuple[EntityId, ...]
     """Who knows it now."""
+    sources: tuple[SourceLine, ...]
+    """Who said what, and when, that it was taken from."""
     wordings: tuple[WordingLine, ...]
     """Oldest first."""
     audit: tuple[AuditLine, ...]

@@ -99,8 +99,9 @@ def show(save: SavePath, piece: PieceKey, viewer: Viewer = None, as_json: Json =
         if as_json:
             printed(line)
         else:
-            knowers = [game.name(entity, called_or_none(game, viewer)) for entity in await game.knowledge.who_knows(piece)]
-            typer.echo("\n".join(piece_told(line, knowers)))
+            who = called_or_none(game, viewer)
+            knowers = [game.name(entity, who) for entity in await game.knowledge.who_knows(piece)]
+            typer.echo("\n".join(piece_told(line, knowers, await game.knowledge.sources(piece, who))))
 
     _look(save, look)
 

@@ -7,6 +7,7 @@ from tui.tables import hanging, table
 from tui.text import capital, count
 
 if TYPE_CHECKING:
+    from engine.knowledge_sources import SourceLine
     from engine.knowledge_views import AuditLine, BeliefLine, KnowledgeLine, PastLine, ReviewLine
     from engine.records.knowledge import PromotionRun
 
@@ -27,7 +28,7 @@ def _what(line: "KnowledgeLine") -> str:
     return f"{line.text} ({', '.join(marks)})" if marks else line.text
 
 
-def piece_told(line: "KnowledgeLine", knowers: Sequence[str]) -> Iterator[str]:
+def piece_told(line: "KnowledgeLine", knowers: Sequence[str], sources: "Sequence[SourceLine]" = ()) -> Iterator[str]:
     """All that is to be said of a piece."""
     row = line.row
     yield from hanging("", line.text)
@@ -47,9 +48,21 @@ def piece_told(line: "KnowledgeLine", knowers: Sequence[str]) -> Iterator[str]:
     yield from hanging("  weighs: ", f"sure {row.confidence:.2f}, importance {row.importance}{''.join(f', {mark}' for mark in more)}")
     yield from hanging("  used: ", f"{count(row.retrieval_count, 'time')}, activation {row.activation:.2f}")
     if row.session_id:
-        yield from hanging("  from: ", f"{row.session_id}, {', '.join(row.turn_ids)}" if row.turn_ids else row.session_id)
+        yield from hanging("  from: ", row.session_id)
+    for one in sources:
+        yield from hanging("    ", _source(one))
     if line.waits:
         yield from hanging("  waits: ", line.waits)
+
+
+def _source(one: "SourceLine") -> str:
+    """Who said what, and when."""
+    if not one.text:
+        return f"{one.turn_id}: its words are gone"
+    when = f"({one.when}, round {one.round})"
+    if one.said:
+        return f'{one.speaker or "Somebody"}: "{one.text}" {when}'
+    return f"{one.text} {when}"
 
 
 def past_told(key: str, past: "PastLine") -> Iterator[str]:

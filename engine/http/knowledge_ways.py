@@ -39,7 +39,12 @@ async def one(service: Service, key: str, query: Told, body: NoBody) -> Answer:
     viewer, desk = service.viewer(query.viewer), service.game.knowledge
     past = await desk.history(key, viewer)
     known_by = await desk.who_knows(key) if past.line is not None else ()
-    return Answer(PiecePast(knowledge=past.line, known_by=tuple(known_by), wordings=past.wordings, audit=past.audit))
+    sources = await desk.sources(key, viewer) if past.line is not None else ()
+    return Answer(
+        PiecePast(
+            knowledge=past.line, known_by=tuple(known_by), sources=tuple(sources), wordings=past.wordings, audit=past.audit
+        )
+    )
 
 
 async def trail(service: Service, key: str, query: AuditFilter, body: NoBody) -> Answer:

@@ -231,6 +231,10 @@ class CollapseRun(Record):
     """Instruction-like text that was kept from becoming memory."""
     notes: tuple[str, ...] = ()
     error: str = ""
+    events: Mapping[TurnId, BufferId] = {}
+    """The agent's buffer entries that its turns were made of: they tell who said what when the turns are gone."""
+    kept: tuple[Turn, ...] = ()
+    """Turns that knowledge was taken from and that no event is behind."""
     prompt: str = ""
     reply: str = ""
     model: str = ""

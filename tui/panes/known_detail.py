@@ -37,6 +37,8 @@ class SourceTurn:
     text: str
     """Empty when the words are no longer there."""
     round: int = 0
+    when: str = ""
+    """Time words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def _origin(known: Known) -> list[Row]:
         return [*rows, quiet(f"{told}{f', in round {first.row.round}' if first and first.row.round else ''}.")]
     rows.append(quiet(source.title))
     for turn in source.turns:
-        said = Content.assemble((f"{plain(turn.speaker)}: ", ".quiet"), (plain(turn.text), ".quote"), (f"  round {turn.round}", ".quiet"))
+        when = f"  {turn.when}, round {turn.round}" if turn.when else f"  round {turn.round}"
+        said = Content.assemble((f"{plain(turn.speaker)}: ", ".quiet"), (plain(turn.text), ".quote"), (when, ".quiet"))
         rows.append(Row(said, lead=Content.styled("   ↳ ", ".quiet")))
     if source.lost:
         rows.append(quiet(f"The words of {count(source.lost, 'turn')} are gone: a collapse keeps what they came to."))

@@ -29,26 +29,25 @@ async def known_in_full(game: "Game", key: KnowledgeId, viewer: EntityId | None,
     row, now, policy = past.line.row, game.world.now, game.policies.lifecycle
     limit = {"hot": policy.warm, "warm": policy.cold, "cold": policy.archived}.get(row.tier)
     return Known(
-        past, tuple(name(one) for one in await game.knowledge.who_knows(key)), await _source(game, row, name),
+        past, tuple(name(one) for one in await game.knowledge.who_knows(key)), await _source(game, row, viewer, name),
         score_parts(row, now, policy), hours_until(row, now, policy, limit) if limit is not None else None,
     )
 
 
-async def _source(game: "Game", row: Knowledge, name: Name) -> Source | None:
+async def _source(game: "Game", row: Knowledge, viewer: EntityId | None, name: Name) -> Source | None:
     """The session behind a piece; None when there is none, or none is kept."""
     if row.session_id is None:
         return None
     try:
         session = await game.sessions.get(row.session_id)
-        held = {turn.id: turn for turn in await game.sessions.turns(session.id)}
         runs = await game.sessions.runs(session.id)
     except SessionError:
         return None
-    turns = [held[key] for key in row.turn_ids if key in held]
+    turns = [line for line in await game.knowledge.sources(row.id, viewer) if line.text]
     summary = next((run.summary.goal for run in reversed(runs) if run.summary is not None), "")
     return Source(
         _title(session, name), substitute(summary, name),
-        tuple(SourceTurn(name(one.speaker_id) if one.speaker_id else "remark", one.content, one.round) for one in turns),
+        tuple(SourceTurn((one.speaker if one.said else "") or "remark", one.text, one.round or 0, one.when) for one in turns),
         len(row.turn_ids) - len(turns),
     )
 

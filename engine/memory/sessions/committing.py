@@ -32,12 +32,15 @@ def commit(conn: sqlite3.Connection, store: Store, knowledge: KnowledgeEngine, w
     placed = knowledge.place(conn, collapse.settlement, Origin("collapse", at, key, session.id))
     label = f"the session with {token(session.actor_id)} came to {_counted(len(placed.added) + len(placed.flagged))}"
     store.journal.note(conn, "collapse", f"{token(session.agent_id)}: {label}")
+    cited = {turn for step in collapse.settlement.steps for turn in step.row.turn_ids}
     run = store.sessions.add_run(
         conn,
         collapse.run.model_copy(
             update={
                 "id": key, "round": world.round, "added": len(placed.added) + len(placed.flagged), "merged": len(placed.merged),
                 "retired": len(placed.retired),
+                "events": {turn.id: turn.source_id for turn in collapse.turns if turn.source_id is not None},
+                "kept": tuple(turn for turn in collapse.turns if turn.source_id is None and turn.id in cited),
             }
         ),
     )
