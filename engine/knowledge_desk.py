@@ -179,8 +179,17 @@ class KnowledgeDesk:
 
     async def ask(self, text: str, viewer: EntityId | None = None) -> Sequence[BeliefLine]:
         """The answer to such a question."""
-        asked = self.question(text, viewer)
-        return await self.believed_at(asked.entity, asked.round, asked.about, asked.query, viewer)
+        return await self.answer(self.question(text, viewer), viewer)
+
+    async def answer(self, asked: Question, viewer: EntityId | None = None) -> Sequence[BeliefLine]:
+        """The same, of a question that was understood. When it asks who knows, each piece says who."""
+        if asked.entity is not None:
+            return await self.believed_at(asked.entity, asked.round, asked.about, asked.query, viewer)
+        world = self._world()
+        found = await self._store.db.read(
+            lambda conn: history.known_at(conn, self._store, world, asked.round, asked.about, asked.query, viewer)
+        )
+        return [belief_line(world, belief, viewer, believers) for belief, believers in found]
 
     async def who_knows(self, key: KnowledgeId) -> Sequence[EntityId]:
         """Who knows a piece now."""

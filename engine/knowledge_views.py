@@ -85,6 +85,8 @@ class BeliefLine(Record):
     """As it was then."""
     now: str
     """What has become of it: how it reads now, that it ended and when, or that it is no more; empty for nothing."""
+    believers: tuple[str, ...] = ()
+    """Who believed it, when that was asked."""
 
 
 class ScopeChange(Record):
@@ -153,7 +155,7 @@ def audit_line(world: World, row: AuditRow, viewer: EntityId | None = None) -> A
     return AuditLine(row=row, before=before, after=after, why=why, owner=_name(world, row.owner_id, viewer) if row.owner_id else "")
 
 
-def belief_line(world: World, belief: Belief, viewer: EntityId | None) -> BeliefLine:
+def belief_line(world: World, belief: Belief, viewer: EntityId | None, believers: Sequence[EntityId] = ()) -> BeliefLine:
     """A belief of an earlier round, told to a viewer, with what has become of it."""
     then, now = belief.then, belief.now
     if now is None:
@@ -164,7 +166,8 @@ def belief_line(world: World, belief: Belief, viewer: EntityId | None) -> Belief
         since = f"Now: {capital(told(world, now.content, viewer))}"
     else:
         since = ""
-    return BeliefLine(line=knowledge_line(world, then, viewer), now=since)
+    who = tuple(capital(_name(world, one, viewer)) for one in believers)
+    return BeliefLine(line=knowledge_line(world, then, viewer), now=since, believers=who)
 
 
 def scope_change(world: World, row: Knowledge, to: Holder, keepers: Sequence[EntityId] = (), viewer: EntityId | None = None) -> ScopeChange:

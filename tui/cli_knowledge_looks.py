@@ -178,11 +178,11 @@ def queue(save: SavePath, viewer: Viewer = None, as_json: Json = False) -> None:
 
 def ask(
     save: SavePath,
-    question: Annotated[str, typer.Argument(help='"What did Mira believe about Gareth at round 12?"')],
+    question: Annotated[str, typer.Argument(help='"What did Mira believe about Gareth at round 12?" or "Who knows about the boat?"')],
     viewer: Viewer = None,
     as_json: Json = False,
 ) -> None:
-    """Ask what somebody believed, about whom or what, at which round; now when no round is named."""
+    """Ask what somebody believed, about whom or what, at which round, or who knows of something; now when no round is named."""
 
     async def look(game: "Game") -> None:
         from engine.replies import Answered
@@ -190,11 +190,11 @@ def ask(
 
         desk, who = game.knowledge, called_or_none(game, viewer)
         asked = desk.question(question, who)
-        found = await desk.believed_at(asked.entity, asked.round, asked.about, asked.query, who)
+        found = await desk.answer(asked, who)
         if as_json:
             printed(Answered(question=asked, beliefs=tuple(found)))
         else:
-            typer.echo("\n".join(beliefs_told(game.name(asked.entity, who), asked.round, found)))
+            typer.echo("\n".join(beliefs_told(game.name(asked.entity, who) if asked.entity else "", asked.round, found)))
 
     _look(save, look)
 

@@ -112,10 +112,15 @@ def queue_told(lines: "Sequence[ReviewLine]") -> Iterator[str]:
 
 
 def beliefs_told(name: str, round_number: int, lines: "Sequence[BeliefLine]") -> Iterator[str]:
-    """What somebody believed."""
-    yield from hanging("", f"{capital(name)} at the end of round {round_number}{':' if lines else ' believed nothing that fits.'}")
+    """What somebody believed; with an empty name who believed what."""
+    if name:
+        yield from hanging("", f"{capital(name)} at the end of round {round_number}{':' if lines else ' believed nothing that fits.'}")
+    else:
+        yield from hanging("", f"At the end of round {round_number} {'it was known:' if lines else 'nobody knew anything that fits.'}")
     for one in lines:
         yield from hanging(f"  {one.line.row.id}  ", one.line.text)
+        if one.believers:
+            yield from hanging("              ", f"known by {', '.join(one.believers)}")
         if one.now:
             yield from hanging("              ", one.now)
 

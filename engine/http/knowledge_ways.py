@@ -63,7 +63,7 @@ async def asked(service: Service, key: str, query: Asked, body: NoBody) -> Answe
     """What somebody believed, asked in words."""
     viewer, desk = service.viewer(query.viewer), service.game.knowledge
     question = desk.question(query.q, viewer)
-    found = await desk.believed_at(question.entity, question.round, question.about, question.query, viewer)
+    found = await desk.answer(question, viewer)
     return Answer(Answered(question=question, beliefs=tuple(found)))
 
 

@@ -1,5 +1,6 @@
 """A person's desk over knowledge: a real game over the bundled world, whose Orla, Joss and Tam are of the harbour."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -352,6 +353,36 @@ async def test_what_was_believed_at_a_round_can_be_asked(game: Game) -> None:
 async def test_a_question_that_cannot_be_answered_says_how_to_ask(game: Game, text: str, said: str) -> None:
     with pytest.raises(KnowledgeError, match=said):
         await game.knowledge.ask(text)
+
+
+async def test_who_knows_of_something_is_asked_in_words(game: Game) -> None:
+    await game.knowledge.add(ORLA, "The culvert is flooded.", scope="faction", scope_id="harbour")
+    await game.knowledge.add(ORLA, f"{S} owns a boat.")
+    for text in ("Who knows about the culvert?", "who knew of the culvert at round 0", "Who believes the culvert is flooded?"):
+        [found] = await game.knowledge.ask(text)
+        assert found.line.text == "The culvert is flooded.", text
+        assert found.believers == tuple(game.name(one) for one in await game.knowledge.who_knows(found.line.row.id))
+    assert [one.believers for one in await game.knowledge.ask("Who knows about Sabeth?")] == [("Orla Venn",)]
+    assert await game.knowledge.ask("Who knows about the mill?") == []
+
+
+@pytest.mark.parametrize("number", ["-1", "99999", "9" * 5000, "-" + "9" * 5000])
+async def test_a_round_that_has_not_been_is_refused(game: Game, number: str) -> None:
+    for text in (f"What did Orla believe about Sabeth at round {number}?", f"Who knew of boats at round {number}?"):
+        with pytest.raises(KnowledgeError, match="There has been no round") as refused:
+            game.knowledge.question(text)
+        assert len(str(refused.value)) < 200
+
+
+async def test_forms_to_ask_in_are_with_people_of_this_world(game: Game) -> None:
+    for viewer in (None, ORLA):
+        with pytest.raises(KnowledgeError) as refused:
+            game.knowledge.question("Was wusste Orla?", viewer)
+        forms = re.findall('"([^"]+)"', str(refused.value))
+        assert len(forms) == 3
+        for form in forms:
+            assert game.knowledge.question(form, viewer).about is not None or "at round" in form
+    assert game.knowledge.question("What did anybody believe about boats?").entity is None
 
 
 async def test_a_viewer_asks_by_the_names_it_has_for_others(game: Game) -> None:

@@ -165,7 +165,7 @@ class ShelvesScreen(Screen[None]):
             self.entries.bring(key_of(more.items[0]))
 
     async def _answered(self, asked: "Question") -> "Sequence[BeliefLine]":
-        return await self.game.knowledge.believed_at(asked.entity, asked.round, asked.about, asked.query, self.viewer)
+        return await self.game.knowledge.answer(asked, self.viewer)
 
     @work(group="asking", exclusive=True)
     async def ask(self, text: str) -> None:
@@ -182,7 +182,8 @@ class ShelvesScreen(Screen[None]):
         else:
             if not self.alive:
                 return
-            self.box.fill(self.called(asked.entity), self.called(asked.about) if asked.about else asked.query, asked.round)
+            who = self.called(asked.entity) if asked.entity else "anybody"
+            self.box.fill(who, self.called(asked.about) if asked.about else asked.query, asked.round)
             self.problem = problem_words(self)
         self.draw_shelf()
         if self.answer and self.shelf == "asked" and self.alive:
@@ -232,7 +233,7 @@ class ShelvesScreen(Screen[None]):
         """Whose all of the shelf is, unless something else is said of a piece."""
         whose = self.asked.whose
         if self.shelf == "asked" and self.question is not None:
-            return self._holding(self.question.entity)
+            return self._holding(self.question.entity) if self.question.entity else ""
         return {"entity": self._holding(whose.key), "faction": f"the faction {whose.key}", "world": "everybody"}.get(whose.scope, "")
 
     def _holding(self, entity: EntityId) -> str:

@@ -6,6 +6,7 @@ from tui.panes.known_ask import nearest
 from tui.text import plain
 
 if TYPE_CHECKING:
+    from engine.memory.knowledge.history import Question
     from tui.screens.knowledge_reading import ShelvesScreen
 
 _HAND = "+ writes a piece by hand."
@@ -65,10 +66,15 @@ def _nothing_believed(screen: "ShelvesScreen") -> str:
     asked = screen.question
     if asked is None:
         return _ASKED
-    who = screen.called(asked.entity)
+    who = _who(screen, asked)
     if asked.about:
         return f"{who} believed nothing about {screen.called(asked.about)} then. Ask without a name to see all that was believed."
     return f"{who} believed nothing at the end of round {asked.round} beyond what was remembered."
+
+
+def _who(screen: "ShelvesScreen", asked: "Question") -> str:
+    """Whose mind a question asks about."""
+    return screen.called(asked.entity) if asked.entity else "anybody"
 
 
 def problem_words(screen: "ShelvesScreen") -> str:
@@ -76,7 +82,7 @@ def problem_words(screen: "ShelvesScreen") -> str:
     asked = screen.question
     if asked is None or screen.answer or not asked.query:
         return ""
-    who, words = screen.called(asked.entity), asked.query
+    who, words = _who(screen, asked), asked.query
     advice = nearest(words, list(screen.names().values()))
     return f"Nobody and nothing is called “{words}”, and no word of it stands in what {who} believed then. {advice}"
 
@@ -122,4 +128,4 @@ def _asked(screen: "ShelvesScreen") -> str:
     if asked is None:
         return "The answer"
     about = f" about {plain(screen.called(asked.about) if asked.about else asked.query)}" if asked.about or asked.query else ""
-    return f"What {plain(screen.called(asked.entity))} believed{about}, end of round {asked.round}"
+    return f"What {plain(_who(screen, asked))} believed{about}, end of round {asked.round}"

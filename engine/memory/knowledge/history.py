@@ -16,12 +16,22 @@ from engine.records.world import World
 from engine.storage.store import Store
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_AT: Final = r"(?:,? (?:at|in|by|as of|on|after) (?:the end of )?(?:round|turn) (?P<round>[+\u2212-]?\d+))?"
 _QUESTION: Final = re.compile(
     r"\s*what (?:did|does) (?P<who>.+?) (?:believe|know|think)s?(?: (?:about|of) (?P<about>.+?))?"
-    r"(?:,? (?:at|in|by|as of|on|after) (?:the end of )?(?:round|turn) (?P<round>\d+))?\s*[?.!]*\s*",
+    rf"{_AT}\s*[?.!]*\s*",
     re.IGNORECASE,
 )
-_ASK: Final = 'Ask, say: "What did Mira believe about Gareth at round 12?"'
+_WHO: Final = re.compile(
+    r"\s*who (?:all )?(?:knows?|knew|believes?|believed|thinks?|thought|heard|has heard|had heard|would know)(?: (?:about|of|that))? "
+    rf"(?P<about>.+?){_AT}\s*[?.!]*\s*",
+    re.IGNORECASE,
+)
+_FEW: Final = 4
+"""People that are named to who asks."""
+_EVERYBODY: Final = frozenset(("everybody", "anybody", "everyone", "anyone", "people"))
+_DIGITS: Final = 12
+"""More than any round has."""
 
 
 class Belief(NamedTuple):
@@ -64,7 +74,8 @@ class Past(NamedTuple):
 class Question(Record):
     """What somebody wants to know of what a mind believed."""
 
-    entity: EntityId
+    entity: EntityId | None
+    """Whose mind; None for everybody's: who knows of something."""
     about: EntityId | None = None
     query: str = ""
     """Words that it should be about."""
@@ -93,6 +104,18 @@ def believed_at(
     return tuple(Belief(row, now.get(row.id)) for row in found)
 
 
+def known_at(
+    conn: sqlite3.Connection, store: Store, world: World, round_number: int, about: EntityId | None = None, query: str = "",
+    viewer: EntityId | None = None,
+) -> tuple[tuple[Belief, tuple[EntityId, ...]], ...]:
+    """What anybody believed at the end of a round, as `believed_at` tells it of one, with who did, in order of acting."""
+    found: dict[KnowledgeId, tuple[Belief, list[EntityId]]] = {}
+    for mind in world.agents():
+        for belief in believed_at(conn, store, world, mind.id, round_number, about, query, viewer):
+            found.setdefault(belief.then.id, (belief, []))[1].append(mind.id)
+    return tuple((belief, tuple(who)) for belief, who in found.values())
+
+
 def past_of(conn: sqlite3.Connection, store: Store, key: KnowledgeId) -> Past:
     """How a piece came to be what it is, also one that is no more. Raises `KnowledgeError`."""
     now = next(iter(store.knowledge.get(conn, [key])), None)
@@ -114,15 +137,40 @@ def question(world: World, text: str, viewer: EntityId | None = None) -> Questio
     People are named by their true names, or as `viewer` calls them, by parts of those, or ids. Raises `KnowledgeError` with how to ask.
     Pure.
     """
-    found = _QUESTION.fullmatch(" ".join(text.split()))
+    words = " ".join(text.split())
+    of_one = _QUESTION.fullmatch(words)
+    found = of_one or _WHO.fullmatch(words)
+    if of_one is not None and of_one["who"].casefold() in _EVERYBODY:
+        of_one = None
     if found is None:
-        raise KnowledgeError("That question was not understood.", _ASK, kind="unclear")
-    who = _named(world, found["who"], viewer)
-    if who is None or not world.entities[who].agent:
-        raise KnowledgeError(f'Nobody with a mind is called "{found["who"][:60]}".', "Name one of the people.", kind="unknown_entity")
+        raise KnowledgeError("That question was not understood.", _how_to_ask(world, viewer), kind="unclear")
+    who = _named(world, of_one["who"], viewer) if of_one is not None else None
+    if of_one is not None and (who is None or not world.entities[who].agent):
+        people = f"Name one of the people: {', '.join(_people(world, viewer))}."
+        raise KnowledgeError(f'Nobody with a mind is called "{of_one["who"][:60]}".', people, kind="unknown_entity")
     about = _named(world, found["about"], viewer) if found["about"] else None
-    asked = int(found["round"]) if found["round"] else world.round
+    asked = _round(found["round"], world) if found["round"] else world.round
     return Question(entity=who, about=about, query="" if about is not None else found["about"] or "", round=asked)
+
+
+def _round(text: str, world: World) -> int:
+    """A round as it was asked for. Raises `KnowledgeError` for one that has not been."""
+    if not text.isdecimal() or len(text) > _DIGITS or int(text) > world.round:
+        told = text if len(text) <= _DIGITS else f"{text[:_DIGITS]}\u2026"
+        raise KnowledgeError(f"There has been no round {told}.", f"Give one from 0 to {world.round}.", kind="bad_value")
+    return int(text)
+
+
+def _people(world: World, viewer: EntityId | None) -> list[str]:
+    """A few of those with a mind, as they can be named in a question."""
+    return list(_names(world, [one.id for one in world.agents()], viewer).values())[:_FEW]
+
+
+def _how_to_ask(world: World, viewer: EntityId | None) -> str:
+    """Questions that are understood, with people of this world."""
+    one, other = ([*_people(world, viewer), "Mira", "Gareth"])[:2]
+    forms = f'"What does {one} know about {other}?", "What did {one} believe at round {world.round}?" or "Who knows about {other}?"'
+    return f"Ask, say: {forms} A thing can stand in the place of the second name."
 
 
 def words_of(text: str) -> frozenset[str]:
