@@ -154,3 +154,22 @@ def test_what_failed_is_done_first_of_all_in_the_next_round() -> None:
     run.hear(BeatEnded(round=2, entity="bryn", now=START, prose="I knock."), "bryn")
     assert run.begin() == "I sit down."
     assert run.rested("stopped").text == "I sit down."
+
+
+async def test_who_writes_sees_what_comes_of_it_wherever_the_story_was_scrolled_to(playing: Open, settle: Settle, seen: Seen) -> None:
+    async with playing((80, 24)) as pilot:
+        for _ in range(3):
+            await send(pilot, "I wait.")
+            await settle(pilot)
+        await keys(pilot, settle, "escape", "home", "n")
+        assert "new below" in seen(pilot)
+        assert "Round 5, says" not in seen(pilot)
+        await keys(pilot, settle, "end")
+        assert "new below" not in seen(pilot)
+        assert "Round 5, says mira." in seen(pilot)
+        await keys(pilot, settle, "home", "i")
+        await send(pilot, "I sit down by the fire.")
+        await settle(pilot)
+        assert "I sit down by the fire." in seen(pilot)
+        assert "Round 6, says" in seen(pilot)
+        assert "new below" not in seen(pilot)

@@ -221,6 +221,16 @@ class RowList(ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
         self._at_end = new_value >= self.max_scroll_y - 0.5
 
+    @property
+    def at_end(self) -> bool:
+        """Whether the reader looks at the end, or there is no more than is in sight."""
+        return self._at_end
+
+    def to_end(self) -> None:
+        """Show the end, and follow it from now on."""
+        self._at_end = True
+        self.scroll_to(y=self.max_scroll_y, animate=False, force=True, immediate=True)
+
     # the reader
 
     def on_focus(self) -> None:

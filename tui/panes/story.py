@@ -127,6 +127,15 @@ back what you wrote before, **escape** leaves the line.
             yield Static(CURSOR, id="say-mark", markup=False)
             yield SayLine()
 
+    def on_mount(self) -> None:
+        """Notice when the reader is at the end again."""
+        super().on_mount()
+        self.watch(self.rows, "scroll_y", self._scrolled, init=False)
+
+    def _scrolled(self) -> None:
+        if self.rows.at_end:
+            self.border_subtitle = Content("")
+
     def restart(self, lines: "Iterable[StoryLine | Aside]") -> None:
         """Show these lines only."""
         self._rows, self._round, self._place, self._joined = [], -1, "", ("", [])
@@ -146,6 +155,8 @@ back what you wrote before, **escape** leaves the line.
             self._rows.append(told(line))
         self._rows = self._rows[-_KEPT:]
         self._show()
+        if not self.rows.at_end:
+            self.border_subtitle = Content("↓ new below · end")
 
     def show_unsaid(self, unsaid: Sequence[tuple[str, str]]) -> None:
         """Show at the end what was written and is not told yet, each with what it waits for."""
@@ -221,6 +232,7 @@ back what you wrote before, **escape** leaves the line.
         text = event.value.strip()
         self.say.remember(text)
         self.say.clear()
+        self.rows.to_end()  # who acts wants to see what comes of it
         self.post_message(self.Said(text))
 
 
