@@ -48,6 +48,8 @@ class HistoryDesk:
 
     def __init__(self, store: Store, world: Callable[[], World], play: Play, emit: Listener) -> None:
         self._store, self._world, self._play, self._emit = store, world, play, emit
+        self._at_once: list[int] = []
+        """Of what was taken back since this was made: how many steps at a time, the last ones last."""
 
     # looking; nothing here changes anything
     async def done(self, limit: int = 100, viewer: EntityId | None = None) -> Sequence[Step]:
@@ -57,6 +59,11 @@ class HistoryDesk:
     async def undone(self, limit: int = 100, viewer: EntityId | None = None) -> Sequence[Step]:
         """What was taken back and can be brought again, in the order in which it would be. Nothing once something new has happened."""
         return self._told(await self._store.db.read(partial(self._forth, limit)), viewer)
+
+    async def together(self) -> int:
+        """How many of the steps that can be brought again were taken back at once, last of all: 1 where that is not known any more."""
+        can = len(await self._store.db.read(partial(self._forth, sum(self._at_once) + 1)))
+        return self._at_once[-1] if self._at_once and can == sum(self._at_once) else 1
 
     async def preview(self, steps: int = 1, *, to_round: int | None = None, viewer: EntityId | None = None) -> Preview:
         """What `undo` would take back: so many steps, or with `to_round` all since the end of that round and of what hands did before the
@@ -106,10 +113,26 @@ class HistoryDesk:
                     one(conn, change)
 
         async with self._play.still():
+            before = len(await self._store.db.read(partial(self._forth, sum(self._at_once) + 1)))
             await self._play.turn(run)
+            self._count(len(shown.steps), before, back=shown.back)
             await self._play.turned()
         world = self._world()
         self._emit(HistoryMoved(back=shown.back, text=shown.text, round=world.round, now=world.now))
+
+    def _count(self, steps: int, before: int, *, back: bool) -> None:
+        """Keep how many steps went at once. Those are forgotten that something new has made past, or that somebody else took back:
+        `before` could be brought again until now."""
+        if before != sum(self._at_once):
+            self._at_once.clear()
+        if back:
+            self._at_once.append(steps)
+            return
+        while steps and self._at_once:
+            last = self._at_once.pop()
+            if last > steps:
+                self._at_once.append(last - steps)
+            steps -= min(last, steps)
 
     def _grouped(
         self, read: Callable[[sqlite3.Connection, int], list[Change]], limit: int, conn: sqlite3.Connection

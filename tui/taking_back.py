@@ -27,7 +27,8 @@ async def ask_and_turn(app: "App[Any]", host: GameHost, viewer: EntityId | None,
     if not steps:
         return "Nothing has happened that could be taken back." if back else "There is nothing to bring again."
     foretell = partial(game.history.preview if back else game.history.preview_redo, viewer=viewer)
-    shown: Preview | None = await app.push_screen_wait(TurnDialog(steps, foretell, back=back))
+    first = 1 if back else await game.history.together()  # what was taken back at once is brought again at once
+    shown: Preview | None = await app.push_screen_wait(TurnDialog(steps, foretell, back=back, first=first))
     if shown is not None:
         await (host.undo(shown) if back else host.redo(shown))
     return ""

@@ -70,6 +70,31 @@ async def test_the_last_beat_is_shown_then_taken_back(app: OthermindsApp, settle
     await app.host.close()
 
 
+async def test_what_was_taken_back_at_once_is_brought_again_at_once(app: OthermindsApp, settle: Settle, seen: Seen) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await keys(pilot, settle, "n", "n")
+        game = app.host.game
+        assert game is not None
+        told_then, world = told(pilot), game.world
+        await keys(pilot, settle, "u", "r", "enter", "u", "enter")
+        assert game.world.round == 1
+        assert len(await game.history.undone()) == 4
+        await keys(pilot, settle, "U")
+        assert "Brings again 1 step: " in " ".join(seen(pilot).split())
+        await keys(pilot, settle, "enter", "U")
+        assert "Brings again 3 steps: all of round 2: 3 beats" in " ".join(seen(pilot).split())
+        await keys(pilot, settle, "enter")
+        assert "Brought again: all of round 2: 3 beats" in seen(pilot)
+        assert told(pilot) == told_then
+        assert game.world == world
+        await keys(pilot, settle, "u", "r", "enter", "U", "up", "enter")  # less of it: the rest still belongs together
+        assert len(await game.history.undone()) == 1
+        await keys(pilot, settle, "u", "enter")
+        assert await game.history.together() == 1
+    await app.host.close()
+
+
 async def test_leaving_changes_nothing(app: OthermindsApp, settle: Settle, seen: Seen) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)

@@ -20,7 +20,7 @@ Foretell = Callable[[int], Awaitable[Preview]]
 
 
 class TurnDialog(ModalScreen[Preview | None]):
-    """Asks how far to go. The first step is chosen: the same key once more does it."""
+    """Asks how far to go. The first step is chosen, or what went together before: the same key once more does it."""
 
     COMPONENT_CLASSES = STYLES
     CSS_PATH = ["dialogs.tcss", "turning.tcss"]
@@ -30,9 +30,10 @@ class TurnDialog(ModalScreen[Preview | None]):
         Binding("escape,q", "leave", "Leave it", tooltip="Change nothing"),
     ]
 
-    def __init__(self, steps: Sequence[Step], foretell: Foretell, *, back: bool) -> None:
-        """`steps` in the order in which they would go."""
+    def __init__(self, steps: Sequence[Step], foretell: Foretell, *, back: bool, first: int = 1) -> None:
+        """`steps` in the order in which they would go, of which the `first` are chosen to begin with."""
         super().__init__()
+        self._first = min(first, len(steps)) - 1
         self._steps, self._foretell, self._back = steps, foretell, back
         for key in "u" if back else ("U", "ctrl+r"):
             self._bindings.bind(key, "do", "", show=False)
@@ -47,9 +48,10 @@ class TurnDialog(ModalScreen[Preview | None]):
             yield KeyBar()
 
     def on_mount(self) -> None:
-        """Begin with one step."""
+        """Begin with one step, or with those that belong together."""
         steps = self.query_one("#steps", RowList)
-        steps.show(self._rows(0))
+        steps.show(self._rows(self._first))
+        steps.cursor = str(self._first)
         steps.focus()
 
     @on(RowList.Moved)
