@@ -32,6 +32,7 @@ from engine.memory.knowledge.arriving import Arrival
 from engine.memory.knowledge.by_hand import KnowledgeEdit
 from engine.memory.knowledge.engine import KnowledgeEngine
 from engine.memory.knowledge.history import Question
+from engine.memory.knowledge.shadows import once
 from engine.memory.text import bare
 from engine.records.base import EntityId
 from engine.records.knowledge import (
@@ -87,7 +88,7 @@ class KnowledgeDesk:
         mind = self._mind(entity)
 
         def run(conn: sqlite3.Connection) -> list[Knowledge]:
-            return self._store.knowledge.held_by(conn, entity, mind.factions, tiers=tiers, subject=subject, term=term)
+            return once(self._store.knowledge.held_by(conn, entity, mind.factions, tiers=tiers, subject=subject, term=term))
 
         return await self._lines(run, text, viewer)
 
@@ -200,7 +201,8 @@ class KnowledgeDesk:
         """What widening or narrowing a piece would come to, before it happens: who would come to know it, who no longer."""
         world = self._world()
         row, keepers = await self._with_keepers(key)
-        return scope_change(world, row, scopes.checked(world, scope, scope_id, (row.scope_id,)), keepers, viewer)
+        twins = await self._store.db.read(lambda conn: review.twins(conn, self._store, row))
+        return scope_change(world, row, scopes.checked(world, scope, scope_id, (row.scope_id,)), keepers, viewer, twins)
 
     def factions(self) -> Sequence[str]:
         """All factions that somebody is in, in order of their names."""

@@ -170,10 +170,17 @@ def belief_line(world: World, belief: Belief, viewer: EntityId | None, believers
     return BeliefLine(line=knowledge_line(world, then, viewer), now=since, believers=who)
 
 
-def scope_change(world: World, row: Knowledge, to: Holder, keepers: Sequence[EntityId] = (), viewer: EntityId | None = None) -> ScopeChange:
-    """What another scope would come to."""
-    learn, forget = would_know(world, row, to, keepers), would_forget(world, row, to)
+def scope_change(
+    world: World, row: Knowledge, to: Holder, keepers: Sequence[EntityId] = (), viewer: EntityId | None = None,
+    twins: Sequence[Knowledge] = (),
+) -> ScopeChange:
+    """What another scope would come to. Who holds one of the `twins`, which say the same word for word, comes to know nothing."""
+    known = {entity for twin in twins for entity in holders(world, twin)}
+    reached, forget = would_know(world, row, to, keepers), would_forget(world, row, to)
+    learn = tuple(entity for entity in reached if entity not in known)
     words = f"{_people(world, learn, viewer)} would come to know it." if learn else "Nobody would come to know it."
+    if before := [entity for entity in reached if entity in known]:
+        words += f" {_people(world, before, viewer)} know{'s' * (len(before) == 1)} it already, by another piece."
     return ScopeChange(scope=to[0], scope_id=to[1], holder=holder_words(world, to, viewer), learn=learn, forget=forget, told=words)
 
 

@@ -160,6 +160,24 @@ async def test_widening_shows_who_will_know_and_then_they_do(game: Game) -> None
     assert [one.row.action for one in (await game.knowledge.history(row.id)).audit] == ["added", "widened", "narrowed"]
 
 
+async def test_what_one_knows_word_for_word_by_another_piece_is_known_once(game: Game) -> None:
+    everybody = await game.knowledge.add(ORLA, "The lamp is lit at nine.", scope="world")
+    mine = await game.knowledge.add(ORLA, "The bell rings at ten.")
+    same = await game.knowledge.add(SABETH, "The bell rings at ten.")
+    change = await game.knowledge.who_would_know(mine.id, "world")
+    assert SABETH not in change.learn
+    assert f"{game.name(SABETH)} knows it already, by another piece." in change.told
+    await game.knowledge.rescope(mine.id, "world")
+    held = await game.knowledge.known_by(SABETH)
+    assert [line.row.id for line in held if line.text == "The bell rings at ten."] == [same.id]
+    assert [one.line.row.id for one in await game.knowledge.ask("What does Sabeth know about bells?")] == [same.id]
+
+    twin = await game.knowledge.add(ORLA, "The lamp is lit at nine.")
+    assert (await game.knowledge.who_would_know(twin.id, "faction", "harbour")).learn == ()
+    with pytest.raises(KnowledgeError, match=f"{everybody.id} says the same"):
+        await game.knowledge.rescope(twin.id, "faction", "harbour")
+
+
 async def test_nobody_forgets_by_widening(game: Game) -> None:
     row = await game.knowledge.add(ORLA, f"{S} carries a sealed letter.")
     assert set((await game.knowledge.who_would_know(row.id, "faction", "crown")).learn) == {SABETH}

@@ -115,6 +115,11 @@ def comparable(a: Statement, b: Statement) -> bool:
     return a.kind == b.kind and (a.subject_id is None or b.subject_id is None or a.subject_id == b.subject_id)
 
 
+def same_words(a: Statement, b: Statement) -> bool:
+    """Whether two statements are word for word the same, of one kind and about one subject."""
+    return a.kind == b.kind and a.subject_id == b.subject_id and _alike(a, b)
+
+
 def agree(a: str, b: str) -> bool:
     """Whether two texts agree in what a cosine misses: numbers, negation, names, either-or words, and the order of what they share."""
     if denies(a) != denies(b) or names(a) != names(b) or opposed(a, b) or not in_order(a, b):

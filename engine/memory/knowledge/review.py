@@ -7,8 +7,9 @@ from typing import Final
 from engine.errors import KnowledgeError
 from engine.memory.knowledge.arriving import Arrival, arrive, contradicting
 from engine.memory.knowledge.by_hand import living
+from engine.memory.knowledge.conflict import same_words
 from engine.memory.knowledge.placing import Origin
-from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, targets, would_forget
+from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, members, targets, would_forget
 from engine.records.knowledge import AuditAction, Knowledge, KnowledgeId, NewKnowledge, PromotionPolicy, ReviewItem
 from engine.records.tokens import token
 from engine.records.world import World
@@ -53,6 +54,12 @@ def rescope(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
     item = store.promotions.waiting_for(conn, key)
     if to == holder_of(row) and item is None:
         raise KnowledgeError("That is whose it is already.", "Choose another scope.", kind="nothing_to_do")
+    known = next((one for one in twins(conn, store, row) if not is_wider(to, holder_of(one)) and to != holder_of(one)), None)
+    if known is not None and is_wider(to, holder_of(row)) and set(members(world, to)) <= set(members(world, holder_of(known))):
+        raise KnowledgeError(
+            f"All of them know it already: {known.id} says the same in the same words.", f"Delete this one, or narrow {known.id}.",
+            kind="nothing_to_do",
+        )
     if item is not None:
         store.promotions.settle(conn, item.id)
     wider = is_wider(to, holder_of(row))
@@ -63,6 +70,12 @@ def rescope(conn: sqlite3.Connection, store: Store, world: World, key: Knowledge
         for entity in would_forget(world, row, to):
             store.knowledge_history.keep(conn, entity, [arrival.row.id], change)
     return arrival
+
+
+def twins(conn: sqlite3.Connection, store: Store, row: Knowledge) -> list[Knowledge]:
+    """Other pieces that are believed and say the same word for word, whoever holds them."""
+    found = store.knowledge.find(conn, subject=row.subject_id, kind=row.kind, holding=True, limit=_ALL)
+    return [one for one in found if one.id != row.id and same_words(one, row)]
 
 
 def reverse(conn: sqlite3.Connection, store: Store, world: World, key: KnowledgeId) -> tuple[Knowledge, ...]:
