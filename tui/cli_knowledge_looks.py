@@ -10,6 +10,7 @@ import typer
 from engine.records.knowledge import AuditAction, Cause, KnowledgeKind, Scope, Term, Tier
 from tui.cli_games import WHO, Json, PieceKey, SavePath, Viewer, called_or_none, printed, said
 from tui.cli_memory import entity_called
+from tui.text import plain
 
 if TYPE_CHECKING:
     from engine.game import Game
@@ -58,7 +59,7 @@ def list_(
     async def look(game: "Game") -> None:
         from engine.knowledge_views import speaks_of
         from engine.replies import Pieces
-        from tui.knowledge_lines import list_told
+        from tui.knowledge_lines import list_told, nothing_known
 
         desk, who, subject = game.knowledge, called_or_none(game, viewer), called_or_none(game, about)
         more = None
@@ -82,7 +83,9 @@ def list_(
         if as_json:
             printed(Pieces(knowledge=tuple(page), next=more))
             return
-        typer.echo("\n".join(list_told(page)) or "Nothing is known that fits.")
+        filtered = of or known_by or about or scope or faction or kind or term or kept or ended or find or after
+        nothing = "Nothing is known that fits." if filtered else nothing_known(game.policies.sessions.pairs)
+        typer.echo("\n".join(list_told(page)) or plain(nothing))
         if more is not None:
             said(f"There is more: --after {more}")
 

@@ -20,6 +20,19 @@ def list_told(lines: "Sequence[KnowledgeLine]") -> Iterator[str]:
     )
 
 
+def nothing_known(pairs: str) -> str:
+    """That nobody knows anything yet, and how knowledge comes about in a world whose sessions are those of these pairs."""
+    talk = {
+        "all": "What people say to each other gathers in sessions (`otherminds sessions list`)",
+        "player": "What others say to whom you play gathers in sessions (`otherminds sessions list`), not what they say among themselves",
+    }.get(pairs)
+    how = (
+        f"{talk}; when one is collapsed, what recurs in it or was pinned becomes knowledge." if talk
+        else "In this world talk gathers in no sessions: what is known is written by hand, or comes with the world."
+    )  # fmt: skip
+    return f"Nobody knows anything yet beyond what is remembered. {how} `otherminds knowledge add` writes a piece by hand."
+
+
 def _what(line: "KnowledgeLine") -> str:
     marks = [
         *(["waits for your word"] if line.waits else []), *([f"ended {line.until}"] if line.until else []),

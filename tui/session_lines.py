@@ -28,7 +28,10 @@ def _who(line: "SessionLine") -> str:
     pair = f"{line.agent} with {line.actor}"
     if line.run is None:
         return pair
-    return f"{pair}: {line.run.goal}" if line.run.goal else pair
+    told = f"{pair}: {line.run.goal}" if line.run.goal else pair
+    run = line.run
+    came_to_nothing = line.state == "collapsed" and run.asked and not (run.added or run.merged or run.retired)
+    return f"{told} (nothing was learned)" if came_to_nothing else told
 
 
 def page_told(page: "SessionPage") -> Iterator[str]:

@@ -76,6 +76,7 @@ async def serve(game: Game, listening: Listening, token: str, where: Where, read
     app = make_app(service, token, () if where.on_loopback else (where.host, socket.gethostname(), socket.getfqdn()))
     config = uvicorn.Config(
         app, loop="asyncio", http="h11", ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
+        log_level="error",  # what is no HTTP is no news, and anybody on the machine could fill the terminal with it
         server_header=False, timeout_graceful_shutdown=_PATIENCE, timeout_keep_alive=30,
     )
     server = _Server(config, ready)

@@ -66,6 +66,21 @@ def save(made: Path, tmp_path: Path) -> Path:
 BOAT, FEAR, BRIDGE = "kno-000001", "kno-000002", "kno-000003"
 
 
+def test_where_nothing_is_known_it_says_how_knowledge_comes_about(call: Caller, tmp_path: Path) -> None:
+    for pairs, words in (("none", "gathers in no sessions"), ("player", "whom you play"), ("all", "to each other")):
+        (tmp_path / pairs).mkdir()
+        (tmp_path / pairs / "world.yaml").write_text(WORLD.replace("pairs: none", f"pairs: {pairs}"))
+
+        async def make(folder: Path = tmp_path / pairs) -> None:
+            await (await Game.create(folder, folder.with_suffix(".db"))).close()
+
+        asyncio.run(make())
+        told = call("knowledge", "list", tmp_path / f"{pairs}.db").out
+        assert told.startswith("Nobody knows anything yet")
+        assert words in told
+        assert call("knowledge", "list", tmp_path / f"{pairs}.db", "--find", "boat").out == "Nothing is known that fits.\n"
+
+
 def ids(call: Caller, save: Path, *options: object) -> list[str]:
     """Pieces that are listed."""
     return [one["row"]["id"] for one in call("knowledge", "list", save, *options, "--json").json["knowledge"]]

@@ -120,6 +120,9 @@ def test_it_is_served_and_ends_at_sigterm_with_all_that_was_said(serve: Start, s
         assert (done["status"], done["summary"]["turns_processed"]) == ("collapsed", 5)
         busy = otherminds("run", save, "--rounds", "1", cwd=save.parent)
         assert (busy.returncode, "already open" in busy.stderr) == (1, True)
+        with closing(socket.create_connection(("127.0.0.1", client.base_url.port or 0))) as no_http:
+            no_http.sendall(b"\x16\x03\x01 this is no HTTP\r\n\r\n")
+            assert no_http.recv(100).startswith(b"HTTP/1.1 400")
         served.process.send_signal(signal.SIGTERM)
         assert served.ended() == 0
     assert served.process.stderr is not None

@@ -115,6 +115,15 @@ def test_the_last_turn_that_a_policy_allows_collapses(call: Caller, save: Path) 
     assert call("sessions", "show", save, key, "--json").json["state"]["status"] == "collapsed"
 
 
+def test_a_collapse_from_which_nothing_was_learned_says_so_in_the_list(call: Caller, save: Path) -> None:
+    key = begun(call, save, "Good evening to you.", "Come in, come in.")
+    call("sessions", "collapse", save, key)
+    assert "(nothing was learned)" in " ".join(call("sessions", "list", save).out.split())
+    learned = begun(call, save, "Gareth owns a boat.")
+    call("sessions", "collapse", save, learned)
+    assert " ".join(call("sessions", "list", save).out.split()).count("(nothing was learned)") == 1
+
+
 def test_sessions_are_listed_by_filter_and_page(call: Caller, save: Path) -> None:
     assert call("sessions", "list", save).out == "No sessions.\n"
     keys = [begun(call, save, HERON)]
