@@ -56,6 +56,9 @@ class Collapser(Protocol):
     def grown(self, session: SessionId) -> None:
         """A session got a turn by hand and may hold more than its policy allows. Called on the event loop; must not wait."""
 
+    def given_up(self, session: SessionId) -> None:
+        """A session was ended otherwise: no model is asked about it any more. Called on the event loop; must not wait."""
+
     async def over(self, session: SessionId) -> CapReachedError | None:
         """Wait until a session that was asked for is no longer being collapsed. Returns the cap that keeps it from that, if one does."""
 
@@ -195,7 +198,10 @@ class SessionDesk:
             self._store.sessions.update(conn, gone, self._by_hand("discarded", "by hand"), before=now.status, after=gone.status)
             return self._noted(conn, gone, "was discarded")
 
-        return self._told(await self._store.db.write(run))
+        gone = self._told(await self._store.db.write(run))
+        if self.collapser is not None:
+            self.collapser.given_up(session)
+        return gone
 
     async def reopen(self, session: SessionId) -> Session:
         """Take back that a session was discarded. Its turns are as they were."""
@@ -255,21 +261,25 @@ class SessionDesk:
         return await self._foretold(self._world(), now)
 
     async def lines(
-        self, *, agent: EntityId | None = None, state: SessionState | None = None, words: Sequence[str] = (),
+        self, *, agent: EntityId | None = None, party: EntityId | None = None, state: SessionState | None = None, words: Sequence[str] = (),
         before: SessionId | None = None, limit: int = 100, viewer: EntityId | None = None,
     ) -> Sequence[SessionLine]:
-        """The newest sessions that fit every filter given, newest first, as a list shows them to `viewer`. All of `words` must stand in
-        the names of the two, in turns, notes or the summary. The next page is `before` the last of this one."""
+        """The newest sessions that fit every filter given, newest first, as a list shows them to `viewer`. `party` is either of the two.
+        All of `words` must stand in the names of the two, in turns, notes or the summary. The next page is `before` the last one."""
         world = self._world()
         wanted = [(word, people_called(world, word, viewer)) for word in words]
         found = await self._store.db.read(
-            lambda conn: self._list.find(conn, agent=agent, state=state, words=wanted, before=before, limit=limit)
+            lambda conn: self._list.find(conn, agent=agent, party=party, state=state, words=wanted, before=before, limit=limit)
         )
         return [session_line(world, one, viewer) for one in found]
 
     async def counts(self) -> Mapping[EntityId, int]:
         """How many sessions each agent has, in order of their ids."""
         return await self._store.db.read(self._list.counts)
+
+    async def parts(self) -> Mapping[EntityId, int]:
+        """In how many sessions each entity takes part, as whose it is or as the other, in order of their ids."""
+        return await self._store.db.read(self._list.parts)
 
     async def page(self, session: SessionId, viewer: EntityId | None = None) -> SessionPage:
         """All that there is of one session, told to `viewer`."""

@@ -27,6 +27,10 @@ _HOLDS = r"""
         SELECT 1 FROM session_summaries AS run WHERE run.session_id = sessions.id AND run.run_json -> '$.summary' LIKE ? ESCAPE '\'
     ))
 """
+_PARTS = """
+SELECT who, count(*) FROM (SELECT agent_id AS who FROM sessions UNION ALL SELECT actor_id FROM sessions WHERE actor_id <> agent_id)
+GROUP BY who ORDER BY who
+"""
 RUNS = """
 SELECT session_id, status, run_json ->> '$.gate.asked', run_json ->> '$.summary.outcome', run_json ->> '$.summary.goal',
     run_json ->> '$.error', max(seq), count(*), sum(coalesce(run_json ->> '$.summary.turns_processed', 0)),
@@ -67,12 +71,12 @@ class SessionList:
         self._sessions = sessions
 
     def find(
-        self, conn: sqlite3.Connection, *, agent: EntityId | None = None, state: SessionState | None = None,
+        self, conn: sqlite3.Connection, *, agent: EntityId | None = None, party: EntityId | None = None, state: SessionState | None = None,
         words: Sequence[tuple[str, Sequence[EntityId]]] = (), before: SessionId | None = None, limit: int = 100,
     ) -> list[Listed]:
-        """The newest sessions that fit every filter given, newest first. Each of `words` comes with who is called so. Case is told apart
-        beyond ASCII only. The next page is `before` the last of this one."""
-        sql, values = query(agent=agent, state=state, words=words, before=before, limit=limit)
+        """The newest sessions that fit every filter given, newest first. `party` is either of the two. Each of `words` comes with who is
+        called so. Case is told apart beyond ASCII only. The next page is `before` the last of this one."""
+        sql, values = query(agent=agent, party=party, state=state, words=words, before=before, limit=limit)
         return self._with_more(conn, [key for (key,) in conn.execute(sql, values)])
 
     def one(self, conn: sqlite3.Connection, key: SessionId) -> Listed | None:
@@ -82,6 +86,10 @@ class SessionList:
     def counts(self, conn: sqlite3.Connection) -> dict[EntityId, int]:
         """How many sessions each agent has."""
         return dict(conn.execute("SELECT agent_id, count(*) FROM sessions GROUP BY agent_id ORDER BY agent_id").fetchall())
+
+    def parts(self, conn: sqlite3.Connection) -> dict[EntityId, int]:
+        """In how many sessions each entity takes part, as whose it is or as the other."""
+        return dict(conn.execute(_PARTS).fetchall())
 
     def _with_more(self, conn: sqlite3.Connection, keys: Sequence[SessionId]) -> list[Listed]:
         sizes = self._sessions.sizes(conn, keys)
@@ -96,14 +104,17 @@ class SessionList:
 
 
 def query(
-    *, agent: EntityId | None = None, state: SessionState | None = None, words: Sequence[tuple[str, Sequence[EntityId]]] = (),
-    before: SessionId | None = None, limit: int = 100,
+    *, agent: EntityId | None = None, party: EntityId | None = None, state: SessionState | None = None,
+    words: Sequence[tuple[str, Sequence[EntityId]]] = (), before: SessionId | None = None, limit: int = 100,
 ) -> tuple[str, list[object]]:
     """The statement behind `SessionList.find`, with its values."""
     conditions, values = list[str](), list[object]()
     if agent is not None:
         conditions.append("agent_id = ?")
         values.append(agent)
+    if party is not None:
+        conditions.append("? IN (agent_id, actor_id)")
+        values.append(party)
     if state is not None:
         conditions.append(_STATES[state])
     if before is not None:

@@ -13,7 +13,9 @@ from tests.tui.keys import keys
 from tests.tui.scripted import HOSTILE
 from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
 from tui.host import GameHost
+from tui.panes.known_reading import Whose
 from tui.panes.sessions import nearest, spans
+from tui.screens.knowledge import KnowledgeScreen
 from tui.screens.play import PlayScreen
 from tui.screens.sessions import SessionsScreen
 
@@ -39,16 +41,58 @@ def full(pilot: Pilot[Any]) -> str:
     return " ".join(screen.detail.text().split())
 
 
+def listed(pilot: Pilot[Any]) -> str:
+    """All lines of the list as one."""
+    screen = pilot.app.screen
+    assert isinstance(screen, SessionsScreen)
+    return " ".join(screen.entries.text().split())
+
+
 @SIZES
 async def test_without_sessions_it_says_what_will_bring_them(
     host: GameHost, show: Show, seen: Seen, tmp_path: Path, size: tuple[int, int],
 ) -> None:
     await inn(host, tmp_path)
     async with show(lambda: SessionsScreen(host), size) as pilot:
-        text = " ".join(seen(pilot).replace("┃", " ").split())
-        assert "No session yet. One opens when two begin to talk" in text
-        assert "+ starts one by hand." in text
+        text = f"{listed(pilot)} {seen(pilot)}"
+        assert "No session yet. In this world all who talk to each other have sessions: n plays a round." in text
+        assert "+ begins one by hand." in text
         assert "[Everybody 0]" in text
+
+
+async def test_whom_one_plays_is_shown_the_sessions_that_others_have_with_them(
+    host: GameHost, show: Show, settle: Settle, seen: Seen, tmp_path: Path,
+) -> None:
+    game = await inn(host, tmp_path, "policies: {sessions: {pairs: player}}\n")
+    await talked(game, SMALL, "bob", "mira_2")
+    game.play_as("mira_2")
+    async with show(lambda: SessionsScreen(host, agent="mira_2")) as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        assert [line.session.agent_id for line in screen.lines] == ["bob"]
+        assert f"[{game.name('mira_2')} 1]" in seen(pilot)
+        await keys(pilot, settle, "K")
+        assert isinstance(pilot.app.screen, KnowledgeScreen)
+        assert pilot.app.screen.asked.whose == Whose("entity", "bob")
+
+
+@pytest.mark.parametrize(("pairs", "why"), [
+    ("player", "In this world those have sessions who talk to whom you play: one opens when "),
+    ("none", "In this world nobody has sessions by themselves"),
+])
+async def test_an_empty_list_says_why_and_what_fills_it(
+    host: GameHost, show: Show, tmp_path: Path, pairs: str, why: str
+) -> None:
+    game = await inn(host, tmp_path, f"policies: {{sessions: {{pairs: {pairs}}}}}\n")
+    await talked(game, SMALL, "bob", "mira_2")
+    parts = await game.sessions.parts()
+    [alone] = [agent.id for agent in game.world.agents() if agent.id not in parts]
+    game.play_as(alone)
+    async with show(lambda: SessionsScreen(host, agent=alone)) as pilot:
+        text = listed(pilot)
+        assert f"{game.name(alone)} takes part in no session yet." in text
+        assert why in text
+        assert "esc shows the 1 of others." in text
 
 
 @SIZES
@@ -61,7 +105,7 @@ async def test_a_row_says_who_what_state_and_which_end_is_nearest(
     await game.sessions.discard(gone)
     async with show(lambda: SessionsScreen(host), size) as pilot:
         text = seen(pilot)
-        assert "[Everybody 2] Bob Harrow 1  Mira Vance 1" in text
+        assert "[Everybody 2] Bob Harrow 2  Mira Vance 2" in text
         assert "Mira Vance with Bob Harrow" in text
         assert "discarded" in text
         assert "6 of 50 turns · 52 tokens · ■ 1" in text
@@ -161,23 +205,25 @@ async def test_agents_states_and_words_narrow_the_list(host: GameHost, show: Sho
     await talked(game, TALK)
     await talked(game, SMALL, "mira_2", "bob")
     await game.sessions.discard(await talked(game, SMALL, "mira_2", "gareth_3"))
+    await talked(game, SMALL, "bob", "gareth_3")
     async with show(lambda: SessionsScreen(host, agent="mira_2")) as pilot:
-        assert "[Mira Vance 2]" in seen(pilot)
-        assert "Bob Harrow with" not in seen(pilot)
+        assert "[Mira Vance 3]" in seen(pilot)
+        assert "Bob Harrow with Mira Vance" in listed(pilot)
+        assert "Bob Harrow with Gareth" not in listed(pilot)
         await keys(pilot, settle, "o")
         assert "open only" in seen(pilot)
         assert "with Gareth" not in seen(pilot)
         await keys(pilot, settle, "escape")
-        assert "[Everybody 3]" in seen(pilot)
+        assert "[Everybody 4]" in seen(pilot)
         await keys(pilot, settle, "slash", *"heron")
         assert "Bob Harrow with Mira Vance" in seen(pilot)
         assert "Mira Vance with" not in seen(pilot)
         await keys(pilot, settle, *"xx")
         assert "No session fits." in seen(pilot)
         await keys(pilot, settle, "escape", "right", "right")
-        assert "[Mira Vance 2]" in seen(pilot)
+        assert "[Mira Vance 3]" in seen(pilot)
         await keys(pilot, settle, "left")
-        assert "[Bob Harrow 1]" in seen(pilot)
+        assert "[Bob Harrow 3]" in seen(pilot)
         await keys(pilot, settle, "escape", "escape")
         assert isinstance(pilot.app.screen, PlayScreen)
 

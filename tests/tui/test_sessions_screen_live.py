@@ -123,8 +123,8 @@ async def test_play_opens_the_sessions_of_the_chosen_one_and_the_audit(
     await talked(game, TALK, "mira_2", "bob")
     async with show(lambda: SessionsScreen(host)) as pilot:
         await keys(pilot, settle, "escape", "S")
-        assert "[Bob Harrow 0]" in seen(pilot)
-        assert "No session fits." in seen(pilot)
+        assert "[Bob Harrow 1]" in seen(pilot)
+        assert "Mira Vance with Bob Harrow" in seen(pilot)
         await keys(pilot, settle, "right")
         assert "[Mira Vance 1]" in seen(pilot)
         await keys(pilot, settle, "escape", "escape", "A")

@@ -30,9 +30,6 @@ REASONS = {
     "max_tokens": "it was too long: its older part went",
 }
 """Why a session was collapsed, in words."""
-EMPTY = """\
-No session yet. One opens when two begin to talk, if this world lets them have sessions: by default those who talk to whom you play
-(t in Play takes somebody over). + starts one by hand."""
 
 
 class Nearest(NamedTuple):
@@ -42,6 +39,19 @@ class Nearest(NamedTuple):
     """`turns`, `tokens` or `silence`; empty when only a word ends it."""
     share: float
     words: str
+
+
+def empty_words(pairs: str, played: str, who: str, others: int) -> str:
+    """Why there is no session, and what makes one. `pairs` is what the world says of who has sessions, `played` and `who` are the names of
+    the played one and of the one whose sessions are shown, `others` is how many sessions there are of others. Names may be empty."""
+    begins = f"{capital(plain(who))} takes part in no session yet." if who else "No session yet."
+    talk = f"one opens when {plain(played)} talks with somebody" if played else "t in Play takes somebody over; then talking opens one"
+    how = {
+        "none": "In this world nobody has sessions by themselves (sessions: pairs: none in its policies).",
+        "all": "In this world all who talk to each other have sessions: n plays a round.",
+    }.get(pairs, f"In this world those have sessions who talk to whom you play: {talk}.")
+    rest = f" esc shows the {others:,} of others." if others and who else ""
+    return f"{begins} {how} + begins one by hand.{rest}"
 
 
 class StillList(RowList):

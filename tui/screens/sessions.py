@@ -41,14 +41,14 @@ What one says to another gathers in a **session**, of which each of the two has 
 after so long without a word, so many turns, or when you say so. Then it is **collapsed**: if it returns to what it is about, or something
 in it is pinned, a model is asked once what is left of it, and that becomes knowledge. The gauge shows which end is nearest.
 
-**←** and **→** show the sessions of one alone, **o** those in one state, **/** searches names, turns, notes and summaries. **enter**
+**←** and **→** show those in which one takes part, **o** those in one state, **/** searches names, turns, notes and summaries. **enter**
 goes to all that there is of a session, **z** shows only that.
 
 **+** begins one, **t** adds a turn, **s** writes a note, **c** collapses it now and first says what that will cost, **d** discards it.
 In the full view **p** pins the turn under the cursor, **e** and **d** change a note or take it away, **enter** unfolds a prompt or
 goes to a piece of knowledge. **r** tries a failed collapse again, and takes back what was discarded. **n** plays a round,
 **u** takes back what happened last, **U** brings it again.
-**A** shows the audit trail.
+**K** shows what whose session it is knows, **A** the audit trail.
 """
     BINDINGS = [
         Binding("enter", "look", "Look", tooltip="Go into it; unfold a prompt; show the history of a piece", id="sessions-look"),
@@ -64,6 +64,7 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
         Binding("slash", "filter", "Search", key_display="/", tooltip="Show only those that hold these words", id="sessions-filter"),
         Binding("right,l", "whose(1)", "Whose", key_display="→", tooltip="Those of the next one; left goes back", id="sessions-next"),
         Binding("left,h", "whose(-1)", "Whose before", show=False, id="sessions-previous"),
+        Binding("K", "knowledge", "Knowledge", tooltip="What whose session it is knows", id="sessions-knowledge"),
         Binding("A", "audit", "Audit", tooltip="The audit trail of this session", id="sessions-audit"),
         Binding("u", "undo", "Take back", show=False, tooltip="Show what happened last, and take it back", id="sessions-undo"),
         Binding("U,ctrl+r", "redo", "Bring again", show=False, tooltip="Bring again what was taken back last", id="sessions-redo"),
@@ -235,6 +236,14 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
 
         line = self.under
         self.app.push_screen(AuditScreen(self.host, session=line.session.id if line is not None else ""))
+
+    def action_knowledge(self) -> None:
+        """What the one knows whose session is under the cursor, or whose sessions are shown; without either, what anybody knows."""
+        from tui.panes.known_reading import Whose
+        from tui.screens.knowledge import KnowledgeScreen
+
+        owner = self.under.session.agent_id if self.under is not None else self.agent
+        self.app.push_screen(KnowledgeScreen(self.host, Whose("entity", owner) if owner else Whose()))
 
     def action_models(self) -> None:
         """Which models answer."""

@@ -13,7 +13,7 @@ from engine.records.base import EntityId
 from engine.records.sessions import SessionId
 from tui.host import GameHost
 from tui.panes.rows import Row, RowList
-from tui.panes.sessions import EMPTY, StillList, gains, pair_words, row_of
+from tui.panes.sessions import StillList, empty_words, gains, pair_words, row_of
 from tui.panes.sessions_detail import Shown, detail_of
 from tui.screens.following import FollowingScreen
 from tui.text import capital, count, plain
@@ -49,6 +49,8 @@ class SessionsReadingScreen(FollowingScreen):
         """The session that the cursor is to be put on once it was read."""
         self.lines: list[SessionLine] = []
         self.counts: dict[EntityId, int] = {}
+        """In how many sessions each one takes part."""
+        self.total = 0
         self.page: SessionPage | None = None
         self.folds: set[str] = set()
         self.steps: dict[SessionId, list[CollapseStep]] = {}
@@ -99,11 +101,11 @@ class SessionsReadingScreen(FollowingScreen):
             return
         asked = self._asked()
         fresh = await self._find(None)
-        counts = await game.sessions.counts()
+        counts, total = await game.sessions.parts(), sum((await game.sessions.counts()).values())
         if asked != self._asked():  # the reader has asked for something else meanwhile: that is read next
             self.start_reading()
             return
-        self.counts = dict(counts)
+        self.counts, self.total = dict(counts), total
         known = {line.session.id for line in fresh}
         if len(fresh) < PAGE:
             self.lines, self._all = list(fresh), True
@@ -132,7 +134,7 @@ class SessionsReadingScreen(FollowingScreen):
         if game is None:
             return ()
         return await game.sessions.lines(
-            agent=self.agent, state=self.state, words=self.words.value.split(), before=before, limit=PAGE, viewer=game.played,
+            party=self.agent, state=self.state, words=self.words.value.split(), before=before, limit=PAGE, viewer=game.played,
         )
 
     @work(group="more", exclusive=True)
@@ -191,8 +193,7 @@ class SessionsReadingScreen(FollowingScreen):
         if rows and not self._all:
             rows.append(Row(Content.styled("more below", ".key"), key=MORE))
         if not rows:
-            text = EMPTY if not self.counts and not self.filtered else "No session fits. esc shows all again."
-            rows = [Row(Content.styled(plain(text), ".quiet"), lead=Content(" "))]
+            rows = [Row(Content.styled(self._why_empty(), ".quiet"), lead=Content(" "))]
         self.entries.show(rows)
         if self._first:
             self._first = False
@@ -202,6 +203,15 @@ class SessionsReadingScreen(FollowingScreen):
         self.entries.border_subtitle = Content(f"{len(self.lines):,}{'' if self._all else ' so far'}" if self.lines else "")
         self.head()
         self.refresh_bindings()
+
+    def _why_empty(self) -> str:
+        """Why the list is empty, and what would fill it."""
+        game = self.host.game
+        if game is None or self.state or self.words.value or (self.counts.get(self.agent or "") if self.agent else self.total):
+            return "No session fits. esc shows all again."
+        played = game.name(game.played) if game.played else ""
+        who = game.name(self.agent, None if self.agent == game.played else game.played) if self.agent else ""
+        return empty_words(game.policies.sessions.pairs, played, who, self.total)
 
     @property
     def filtered(self) -> bool:
@@ -217,7 +227,7 @@ class SessionsReadingScreen(FollowingScreen):
         labels = []
         for agent in tabs:
             name = "Everybody" if agent is None else capital(plain(game.name(agent, None if agent == game.played else game.played)))
-            number = sum(self.counts.values()) if agent is None else self.counts.get(agent, 0)
+            number = self.total if agent is None else self.counts.get(agent, 0)
             labels.append(f"{name} {number:,}")
         here = tabs.index(self.agent) if self.agent in tabs else 0
         start = 0
@@ -230,7 +240,7 @@ class SessionsReadingScreen(FollowingScreen):
         self.query_one("#sessions-head", Static).update(Content("").join(parts), layout=False)
 
     def tabs(self) -> list[EntityId | None]:
-        """Everybody, then each agent who has sessions or is looked at, in order of acting."""
+        """Everybody, then each agent who takes part in sessions or is looked at, in order of acting."""
         game = self.host.game
         agents = [agent.id for agent in game.world.agents()] if game is not None else []
         return [None, *(agent for agent in agents if agent in self.counts or agent == self.agent)]
