@@ -24,7 +24,10 @@ _MODEL: Final = "NAME"
 async def servers(found: Sequence[LocalServer], settings: Settings) -> list[Finding]:
     """One finding for each server; one that there is none, else. Asks Ollama about one model."""
     if not found:
-        return [Finding(area="servers", name="none", state="ok", text="no model server answers on this machine")]
+        here = [name for name, endpoint in settings.endpoint.items() if (address := _address(endpoint)) and loopback(address)]
+        text = f"beside {', '.join(here)}, which is looked at above, no" if here else "no"
+        name = "no other" if here else "none"
+        return [Finding(area="servers", name=name, state="ok", text=f"{text} model server answers on this machine")]
     return [await _server(server, settings) for server in found]
 
 
@@ -72,8 +75,12 @@ def _toml(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else quoted(value) if isinstance(value, str) else str(value)
 
 
+def _address(endpoint: EndpointSettings) -> str | None:
+    return address_of(provider_of(endpoint.model), endpoint.api_base)
+
+
 def _is_at(server: LocalServer, endpoint: EndpointSettings) -> bool:
-    address = address_of(provider_of(endpoint.model), endpoint.api_base)
+    address = _address(endpoint)
     return address is not None and loopback(address) == loopback(server.api_base)
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from engine.doctor import Area, Finding, Terminal, examine, knocking, machine, worst
-from engine.doctor.servers import command
+from engine.doctor.servers import command, servers
 from engine.doctor.terminal import terminal
 from engine.llm.local_servers import endpoint_for
 from engine.records.models import LocalServer
-from engine.settings import load_settings
+from engine.settings import EndpointSettings, Settings, load_settings
 from tests.fake_behaviour import RATE_LIMITED, SILENT, UNKNOWN_MODEL, Behaviour, says
 from tests.fake_server import FakeServer
 
@@ -384,3 +384,12 @@ async def test_a_tmux_that_hangs_is_left(tmp_path: Path, monkeypatch: pytest.Mon
     told = await terminal(SEEN._replace(environ=environ(TERM="tmux-256color", TMUX="/somewhere,1,0")))
     assert time.monotonic() - began < 10
     assert [finding.state for finding in told if finding.name == "tmux"] == ["ok"]
+
+
+async def test_an_endpoint_on_this_machine_is_no_contradiction_to_no_other_server() -> None:
+    mine = EndpointSettings(model="openai/fake-7b", api_base="http://127.0.0.1:18111/v1")
+    away = EndpointSettings(model="openai/gpt-5-mini")
+    [found] = await servers((), Settings(endpoint={"home": mine, "away": away}))
+    assert (found.name, found.text) == ("no other", "beside home, which is looked at above, no model server answers on this machine")
+    [found] = await servers((), Settings(endpoint={"away": away}))
+    assert (found.name, found.text) == ("none", "no model server answers on this machine")
