@@ -47,6 +47,8 @@ class Beside:
         """Sessions that are being collapsed, each with what tells that it is no more."""
         self._held: dict[SessionId, CapReachedError] = {}
         """Sessions that a cap keeps from being collapsed."""
+        self._drafts: dict[SessionId, asyncio.Task[Collapse | None]] = {}
+        """What models are being asked about."""
         self._wanted: set[SessionId] = set()
         """Sessions that a person wants collapsed now: they rest no longer, though they failed."""
         self._promoting = False
@@ -119,6 +121,14 @@ class Beside:
         """A session may hold more than its policy allows: it is looked at at once."""
         self.start(self._begin_collapses(self._world(), only=session))
 
+    def given_up(self, session: SessionId) -> None:
+        """A session was ended otherwise: no model is asked about it any more, and nobody waits for it."""
+        self._wanted.discard(session)
+        self._held.pop(session, None)
+        if (draft := self._drafts.pop(session, None)) is not None:
+            draft.cancel()
+        self._ended_with(session)
+
     async def over(self, session: SessionId) -> CapReachedError | None:
         """Wait until a session that was asked for is no longer being collapsed. Returns the cap that keeps it from that, if one does."""
         while session in self._wanted and self._tasks:
@@ -143,9 +153,12 @@ class Beside:
     # collapses
     async def _collapses(self, world: World, due: Sequence[tuple[Session, CollapseReport]]) -> None:
         drafts = [asyncio.create_task(self._draft(world, session, report)) for session, report in due]
+        self._drafts.update((session.id, draft) for (session, _), draft in zip(due, drafts, strict=True))
         try:
             for (session, report), draft in zip(due, drafts, strict=True):
-                collapse = await draft
+                await asyncio.wait((draft,))
+                collapse = None if draft.cancelled() else draft.result()
+                self._drafts.pop(session.id, None)
                 if collapse is not None:
                     await self._write(session, report, collapse)
                 self._ended_with(session.id)
@@ -153,7 +166,9 @@ class Beside:
             for draft in drafts:
                 draft.cancel()
             await asyncio.gather(*drafts, return_exceptions=True)
-            for session, _ in due:
+            for (session, _), draft in zip(due, drafts, strict=True):
+                if self._drafts.get(session.id) is draft:
+                    del self._drafts[session.id]
                 self._ended_with(session.id)
 
     def _ended_with(self, session: SessionId) -> None:

@@ -63,6 +63,8 @@ async def collapse(service: Service, key: str, query: Wait, body: NoBody) -> Ans
                 raise cap
     whole = session_whole(service.game.world, await desk.page(key, viewer), viewer)
     reply = collapse_state(whole)
+    if reply.status == "discarded":
+        raise SessionError("The session was discarded meanwhile.", "Nothing was taken from it.", kind="closed_session")
     newest = reply.collapse
     if reply.status == "collapsing" and newest is not None and newest.status == "failed" and len(whole.collapses) > tried:
         advice = "The session and its turns are as they were. Post again to try anew; `otherminds doctor` looks at the models."

@@ -52,6 +52,9 @@ class Asked:
         """Note it."""
         self.sessions.append(session)
 
+    def given_up(self, session: str) -> None:
+        """Nothing is under way."""
+
     def grown(self, session: str) -> None:
         """Nothing."""
 

@@ -243,6 +243,30 @@ async def test_what_is_discarded_stays_so_however_often_it_is_said(api: Api, gam
     await api.refused("closed_session", 409, "DELETE", f"{ALL}/{other}")
 
 
+async def test_who_waits_for_a_session_that_is_discarded_is_told_at_once_and_the_call_is_given_up(api: Api, game: Game) -> None:
+    asked, given_up = asyncio.Event(), asyncio.Event()
+
+    class Hanging(Scripted):
+        async def complete(self, request: ModelRequest, heard: Heard | None = None) -> Completion:
+            asked.set()
+            try:
+                return await asyncio.Future()
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
+
+    game._parts.router.reroute(game._parts.router.model("actor"), {"collapse": Hanging(name="hanging")})
+    key = (await api.post(ALL, {"agent_id": "bob", "actor_id": "en_2"}, 201))["id"]
+    await api.post(f"{ALL}/{key}/turns", {"role": "actor", "content": "I own a boat.", "pinned": True}, 201)
+    waits = asyncio.create_task(api.refused("closed_session", 409, "POST", f"{ALL}/{key}/collapse?wait=60"))
+    await asked.wait()
+    assert (await api.send("DELETE", f"{ALL}/{key}")).status_code == 200
+    await waits
+    await given_up.wait()
+    await game.settled()
+    assert await game.sessions.runs(key) == []
+
+
 async def test_a_session_discarded_while_it_is_collapsed_becomes_nothing(api: Api, game: Game) -> None:
     model = Slow(REPLY, REPLY, REPLY)
     game._parts.router.reroute(model)
@@ -253,7 +277,7 @@ async def test_a_session_discarded_while_it_is_collapsed_becomes_nothing(api: Ap
     model.go.set()
     await game.settled()
     assert (await api.get(f"{ALL}/{key}"))["state"]["status"] == "discarded"
-    assert (await game.knowledge.list(), len(model.requests)) == ([], 1)
+    assert (await game.knowledge.list(), len(model.requests)) == ([], 0)  # the call was given up
 
 
 async def test_twenty_programs_add_turns_at_once(api: Api) -> None:
