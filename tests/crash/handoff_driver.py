@@ -61,15 +61,15 @@ class Keeper:
         chunks = [
             _chunk([handle], f"Somebody asked for the {one} and the {other}.", False) for handle, one, other in found[:2]
         ]
-        chunks += [_chunk(handles[2:4], "Somebody kept asking where everything was gone.", False)] if len(handles) > 3 else []
+        chunks += [_chunk(handles[2:6], "Somebody kept asking where everything was gone.", False, 4)] if len(handles) > 6 else []
         chunks += [_chunk(handles[-1:], f"Nobody has found the {found[-1][1]} yet.", True)] if len(handles) > 4 else []
         return Completion(text=json.dumps({"chunks": chunks}), model=self.name, usage=Usage(prompt_tokens=0, reply_tokens=0))
 
 
 
-def _chunk(sources: Sequence[str], content: str, retain: bool) -> dict[str, object]:
-    return {
-        "sourceEntryIds": list(sources), "content": content, "quotes": [], "importance": 5, "involvedEntityIds": [],
+def _chunk(sources: Sequence[str], content: str, retain: bool, importance: int = 5) -> dict[str, object]:
+    return {  # what is told every time is routine, and words of all four: then it is one memory, however long nobody told it
+        "sourceEntryIds": list(sources), "content": content, "quotes": [], "importance": importance, "involvedEntityIds": [],
         "retainInBuffer": retain,
     }
 
@@ -116,9 +116,13 @@ class Death:
         self._at = 1 + (number // 2) % WITHIN if self._within else 1 + number * 977 % ANYWHERE
         self._handoffs = 1 + number % 7 if self._within else 0
         self._seen = 0
+        self._last = ""
 
     def watch(self, sql: str) -> None:
-        """One statement is about to run."""
+        """One statement is about to run. What triggers do is told as the statement that they follow, once more."""
+        if sql == self._last:
+            return
+        self._last = sql
         if self._handoffs:
             self._handoffs -= sql.lstrip().startswith("INSERT INTO handoff_runs")
             return

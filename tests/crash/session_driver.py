@@ -63,11 +63,11 @@ async def play(path: Path, beats: int, mode: str, log: int = -1, death: int = 0)
     store = await Store.open(path)
     if mode == "torn":
         store = dataclasses.replace(store, sessions=TornSessions())
-    left = death
+    left, last = death, ""
 
-    def watch(_: str) -> None:
-        nonlocal left
-        left -= 1
+    def watch(sql: str) -> None:
+        nonlocal left, last
+        left, last = left - (sql != last), sql  # what a trigger does is told as the statement that it follows, once more
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -117,12 +117,12 @@ def main() -> None:
     death, goes_on = 0, True
     while goes_on:
         death += 1
-        goes_on = died(folder, beats, mode, 4 + death % 60)  # the first statements only open the save
+        goes_on = died(folder, beats, mode, 4 + death % 80)  # the first statements only open the save
         found, told = sizes(folder / "game.db"), (folder / "log").read_text().split() if (folder / "log").exists() else []
         wrong = [] if found == expected[found[0]] else [f"a beat is half written: {dict(zip(COUNTED, found, strict=True))}"]
         if told and not int(told[-1]) <= found[0] <= int(told[-1]) + 1:
             wrong.append("an acknowledged beat is lost")
-        print(json.dumps({"beats": found[0], "found": wrong}))
+        print(json.dumps({"beats": found[0], "found": wrong}), flush=True)
         if wrong:
             return
 

@@ -123,7 +123,7 @@ async def test_what_is_known_fails_apart_from_what_is_remembered(desk: Desk, mon
 
     engine = RecallEngine(desk.store, Hash768(), Policies())
     with monkeypatch.context() as patch:
-        patch.setattr(type(desk.store.worlds), "lore", fail)
+        patch.setattr(type(desk.store.lore), "all", fail)
         found = await recall(desk, engine)
     assert len(found.entries) == 3
     assert [problem.partition(":")[0] for problem in found.problems] == ["What is known of the world could not be read"]
