@@ -13,6 +13,7 @@ import uvicorn
 from engine.errors import OthermindsError
 from engine.game import Game
 from engine.http.app import make_app
+from engine.http.connections import Connection
 from engine.http.guard import LOOPBACK
 from engine.http.service import Service
 
@@ -75,7 +76,7 @@ async def serve(game: Game, listening: Listening, token: str, where: Where, read
     service = Service(game)
     app = make_app(service, token, () if where.on_loopback else (where.host, socket.gethostname(), socket.getfqdn()))
     config = uvicorn.Config(
-        app, loop="asyncio", http="h11", ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
+        app, loop="asyncio", http=Connection, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False,
         log_level="error",  # what is no HTTP is no news, and anybody on the machine could fill the terminal with it
         server_header=False, timeout_graceful_shutdown=_PATIENCE, timeout_keep_alive=30,
     )

@@ -49,6 +49,7 @@ class Backup(Record):
 
 def folder_of(save: Path) -> Path:
     """Where the copies of a save lie. It may not exist yet."""
+    save = save.resolve()
     return save.with_name(f"{save.name}.backups")
 
 
@@ -72,6 +73,8 @@ def back_up(conn: sqlite3.Connection, save: Path, reason: Reason, now: datetime 
     new copy, and all others are as they were."""
     now = now or datetime.now(UTC)
     folder = folder_of(save)
+    if folder.exists() and not folder.is_dir():
+        raise SaveError(f"{save} could not be backed up: {folder} is no folder.", "Move that file away.")
     try:
         folder.mkdir(exist_ok=True)
         fresh = folder / f"{os.getpid()}.new"
@@ -129,6 +132,7 @@ def restore(save: Path, backup: Path) -> Path | None:
     Raises `SaveError` and `SaveLockedError`; then the save is as it was.
     """
     _check(backup)
+    save = save.resolve()
     with closing(_Locked(save)):
         try:
             kept = _put_by(save)

@@ -22,6 +22,7 @@ class SaveLock:
 
         Raises `SaveLockedError` when another process, or this one, has it already, `SaveError` when the lock file cannot be made.
         """
+        save = save.resolve()  # a link is another name of the same save
         path = save.with_name(save.name + ".lock")
         while True:
             try:

@@ -37,7 +37,8 @@ def open_save(path: Path, *, create: bool = False, read_only: bool = False) -> O
     Raises `SaveError`, `SaveLockedError`. The save file itself is never opened but by SQLite: closing a file of our own would
     drop SQLite's locks on it.
     """
-    _check_place(path, create=create)
+    path = path.resolve()  # SQLite looks for the log of a save beside it, not beside a link to it
+    _check_place(path, create=create, read_only=read_only)
     lock: SaveLock | None = None
     conn: sqlite3.Connection | None = None
     try:
@@ -45,7 +46,7 @@ def open_save(path: Path, *, create: bool = False, read_only: bool = False) -> O
             lock, conn = _connect_to_read(path)
         else:
             lock = SaveLock.take(path)
-            _check_place(path, create=create)
+            _check_place(path, create=create, read_only=read_only)
             conn = _connect(path, "rwc" if create else "rw")
         damage = ""
         if not create:
@@ -95,7 +96,7 @@ def explained(error: Exception, path: Path) -> SaveError:
     return SaveError(f"{path} refused a change: {error}.", "Nothing was written.")
 
 
-def _check_place(path: Path, *, create: bool) -> None:
+def _check_place(path: Path, *, create: bool, read_only: bool) -> None:
     """Refuse what is visibly no save, by looking at the folder only."""
     try:
         found = path.stat()
@@ -113,6 +114,9 @@ def _check_place(path: Path, *, create: bool) -> None:
         raise SaveError(f"There is already a file at {path}.", "Choose another name, or go on with that save.")
     if not stat.S_ISREG(found.st_mode):
         raise SaveError(f"{path} is not a regular file.", "Choose another file.")
+    if found.st_nlink > 1 and not read_only:
+        told = f"{path} is one file with another: it has {found.st_nlink} names, and writing by one would damage it for the others."
+        raise SaveError(told, "Make a copy of it, and go on with that.")
     if found.st_size == 0:
         raise SaveError(f"{path} is empty: there is no save in it.", "Delete it, or restore a backup.")
 

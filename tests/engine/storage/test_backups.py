@@ -226,6 +226,31 @@ def test_a_disk_that_fails_while_a_copy_is_put_back_loses_nothing(save: Path, fa
     assert not list(save.parent.rglob("*.new"))
 
 
+def test_a_link_is_another_name_of_the_same_save(save: Path, tmp_path: Path) -> None:
+    first = copied(save)
+    link = tmp_path / "link.db"
+    link.symlink_to(save)
+    assert backups_of(link) == [first]
+    lock = SaveLock.take(save)
+    with pytest.raises(SaveLockedError):
+        open_save(link)
+    with pytest.raises(SaveLockedError):
+        restore(link, first.path)
+    lock.release()
+    change(save, "later")
+    restore(link, first.path)
+    assert link.is_symlink()
+    assert said(save) == "An inn.\nBy the sea."
+    hard = tmp_path / "hard.db"
+    hard.hardlink_to(save)
+    for name in (hard, save):
+        with pytest.raises(SaveError, match="it has 2 names"):
+            open_save(name)
+    open_save(hard, read_only=True).close()
+    hard.unlink()
+    open_save(save).close()
+
+
 # before a newer version changes it
 def older(path: Path, version: int) -> None:
     """A save of an earlier version, with one row to know it by."""
