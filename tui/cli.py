@@ -114,6 +114,9 @@ def main() -> NoReturn:
     except OSError as error:
         typer.echo(f"{error.filename or 'The disk'}: {error.strerror}. Nothing that was saved is lost.", err=True)
         sys.exit(1)
+    except UnicodeEncodeError as error:
+        typer.echo(f"{ascii(error.object)[:80]} holds bytes that are no text. Write it in UTF-8.", err=True)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)

@@ -203,7 +203,7 @@ def aside(view: WorldView, event: EngineEvent) -> str:
             return f"{view.name(entity)} could not act: {reason}"
         case Paused(cap=cap, reason=reason) if cap:  # else it is said already who could not act, and why
             return f"Play pauses: {reason}"
-        case ModelNote(text=text) if falls_back(event):
+        case ModelNote(task="actor", text=text) if falls_back(event):  # of other tasks the line at the top says it
             return capital(text)
         case Trouble(text=text):
             return text

@@ -19,7 +19,7 @@ _REMEDIES: Final = {
     **dict.fromkeys(_TWICE, "Each table and each key stands there once: put together what belongs together."),
     "Unclosed": "A bracket is not closed: see where the list or the table begins.",
     "Unterminated": "A text has no second quotation mark.",
-    **dict.fromkeys(("Expected '\"'", "Expected \"'\""), "A text has no second quotation mark."),
+    **dict.fromkeys(("Expected '\"'", "Expected \"'\"", "Illegal character '\\n'"), "A text has no second quotation mark."),
     "Expected ']'": "The name of a table stands in brackets: [models].",
     "Expected '=' after": 'A setting is a name, = and a value: embed = "minilm".',
     "statement": 'A setting is a name, = and a value: embed = "minilm".',

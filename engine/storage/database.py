@@ -219,7 +219,7 @@ def _snapshot(fn: Callable[[sqlite3.Connection], T], path: Path, conn: sqlite3.C
     conn.execute("BEGIN")
     try:
         result = fn(conn)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
         raise explained(error, path) from error
     finally:
         if conn.in_transaction:

@@ -78,6 +78,8 @@ def version_in(path: Path) -> int:
 
 def explained(error: Exception, path: Path) -> SaveError:
     """A storage error in words for a reader."""
+    if isinstance(error, UnicodeEncodeError):
+        return SaveError(f"{ascii(error.object)[:80]} holds bytes that are no text.", "Write it in UTF-8.")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         return SaveError(f"There is no room left on the disk of {path}. The last change was not saved.", "Make room and try again.")

@@ -70,7 +70,8 @@ def test_the_line_is_found_however_it_is_written(path: Path, text: str, line: in
 
 @pytest.mark.parametrize(("text", "remedy"), [
     ("[caps]\n[caps]\n", "Each table and each key stands there once"), ("[models]\nembed = minilm\n", "Texts stand in quotes"),
-    ("[models]\nembed = 'minilm\n", "no second quotation mark"), ("[models\n", "stands in brackets"),
+    ("[models]\nembed = 'minilm\n", "no second quotation mark"),
+    ('[models]\nembed = "minilm\n', "no second quotation mark"), ("[models\n", "stands in brackets"),
     ("[models]\ndefault = ['a/b'\n", "bracket is not closed"), ("[models]\nembed minilm\n", "a name, = and a value"),
 ])
 def test_what_toml_cannot_read_is_told_with_what_to_do(path: Path, text: str, remedy: str) -> None:

@@ -81,6 +81,13 @@ def test_where_nothing_is_known_it_says_how_knowledge_comes_about(call: Caller, 
         assert call("knowledge", "list", tmp_path / f"{pairs}.db", "--find", "boat").out == "Nothing is known that fits.\n"
 
 
+def test_bytes_that_are_no_text_are_told(call: Caller, save: Path) -> None:
+    bad = "\udcff bad"
+    for arguments in (("show", save, bad), ("audit", save, "--session", bad), ("history", save, bad)):
+        told = call("knowledge", *arguments, code=1).err
+        assert told == "'\\udcff bad' holds bytes that are no text. Write it in UTF-8.\n", arguments
+
+
 def ids(call: Caller, save: Path, *options: object) -> list[str]:
     """Pieces that are listed."""
     return [one["row"]["id"] for one in call("knowledge", "list", save, *options, "--json").json["knowledge"]]

@@ -109,6 +109,7 @@ def test_what_is_said_of_a_model_stays_until_it_has_answered(view: WorldView, ev
 
 
 def test_only_another_voice_is_told_in_the_story(view: WorldView) -> None:
+    assert aside(view, ModelNote(task="decode", model="x", text="decode: x is overloaded; y answers instead.")) == ""
     assert aside(view, ModelNote(task="actor", model="x", text="actor: x is overloaded; y answers instead.")) != ""
     assert aside(view, ModelNote(task="actor", model="x", text="actor: x is overloaded; it is asked again in 3 s.")) == ""
     assert aside(view, Paused(cap="run_tokens", reason="Full.")) == "Play pauses: Full."

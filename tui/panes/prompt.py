@@ -183,7 +183,7 @@ def _cuts(prompt: "Prompt") -> list[Row]:
     titles = {section.key: capital(plain(section.title).lower()) for section in prompt.sections}
     rows = [_BLANK, ruled("Cut")] if report.cuts else []
     for cut in report.cuts:
-        about = f"  {plain(told.get(cut.source, cut.source))}: {plain(cut.reason)}"
+        about = f"  {plain(told.get(cut.source, cut.source)).rstrip('.')}: {plain(cut.reason)}"
         body = Content.assemble(titles.get(cut.section, plain(cut.section)), (about, ".quiet"))
         rows.append(Row(body, lead=Content.styled(f"{REFUSED} ", ".bad")))
     return rows

@@ -66,7 +66,7 @@ class ReadingScreen(Screen[None]):
         self.host = host
         self._stale: set[str] = set()
         self._tallies: list[str] = []
-        self._rested_at = -1
+        self._rested_at: object = None
         """The round at which play came to rest last."""
         self._settling = 0
         self._shown = 0
@@ -209,13 +209,13 @@ class ReadingScreen(Screen[None]):
         """Called when a handoff of the chosen entity that wrote `number` memories is shown."""
 
     def _rested(self, view: WorldView, item: Rested) -> WorldView:
-        number = view.world.round if view.world else 0
+        at = (view.world.round, view.world.now) if view.world else None  # a round that was gone on with has the number it had
         tallies, self._tallies = self._tallies, []
         self.story.say.give_back(item.text)
-        note = rest_note(view, item, tallies, idle=number == self._rested_at)
+        note = rest_note(view, item, tallies, idle=at == self._rested_at)
         if note.lasting and note.kind == "bad" and not (self.is_current and self.story.display):  # the story tells all of it
             self.problem_note(note.text)
-        self._rested_at = number
+        self._rested_at = at
         return replace(view, acting=None, prose="", model_note=None, note=note)
 
     def problem_note(self, text: str, lasting: bool = False, advice: str = "") -> Note:

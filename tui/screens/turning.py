@@ -49,7 +49,7 @@ class TurningScreen(CallingScreen):
             return view
         self._stale |= {"story", "ledger", "mind", "prompt"}
         self._tallies.clear()
-        self._rested_at = -1
+        self._rested_at = None
         self.read_minds()
         self.read_waiting()
         self.forget_news()
