@@ -113,7 +113,8 @@ def cap_rows(view: ModelsView, width: int) -> list[Row]:
     """Each cap with how far it is used up, and what the next round may take."""
     states = {state.cap: state for state in view.caps}
     rows = [_cap_row(view, cap, states.get(cap), width) for cap in CAP_NAMES]
-    return [*rows, *forecast_rows(view)]
+    which = "Of this run all calls count, the storyteller's too; of a day those to providers and servers."
+    return [*rows, *forecast_rows(view), Row(Content("")), Row(Content.styled(which, ".quiet"), lead=Content(" "))]
 
 
 def _cap_row(view: ModelsView, cap: CapName, state: CapState | None, width: int) -> Row:
