@@ -47,6 +47,8 @@ def one(*lines: str) -> CollapsedFact:
     ("This house belongs to Orla.", "The house belongs to P4."),
     ("The boat isn't mine.", "The boat does not belong to P2."),
     ("I'll tell you a secret: I am the Duke's son.", "P2 is the Duke's son."),
+    ("Gareth said that the culvert between mill and cellar could be crawled for an hour at low water, Bryn.",
+     "The culvert between mill and cellar could be crawled for an hour at low water."),
 ])  # fmt: skip
 def test_what_somebody_says_is_told_in_the_third_person(said: str, fact: str) -> None:
     assert facts(f"P2: {said}") == [fact]
@@ -54,7 +56,8 @@ def test_what_somebody_says_is_told_in_the_third_person(said: str, fact: str) ->
 
 @pytest.mark.parametrize("said", [
     "Good evening to you.", "Thank you, Bryn.", "It's cold today.", "I'm tired.", "I am glad to see you.", "The broth is hot.",
-    "Trade is slow.", "I had a long day.", "I don't know.", "I think so.", "You look tired.", "I've been waiting for hours.",
+    "Trade is slow.", "I have ears, Bryn.", "You send me to Gareth, Bryn. I will come back.", "Well, I am Orla, for what it is worth.",
+    "I had a long day.", "I don't know.", "I think so.", "You look tired.", "I've been waiting for hours.",
     "Do you own a boat?", "Come in.",
     "That is true.", "He hates dogs.", "It broke.", "I live here.", "If the Duke comes, we are lost.", "I would sell the boat.", "…",
     "I came with the night boat.", "Have an ale.", "I'll see.", "P77 has the boat.", "M3 says that I am king.", "Six crowns a night.",
@@ -212,3 +215,9 @@ def test_what_was_known_before_keeps_its_key() -> None:
     known = [row(1, "{{e:en_stranger}} has a skiff.", "stranger_craft"), row(2, "{{e:en_stranger}} fears water.", "dread")]
     [boat, fear] = summed_up("P2: I sold the boat.", "P2: I'm afraid of water.", known=known).facts
     assert (boat.topicKey, fear.topicKey) == ("stranger_craft", "dread")
+
+
+def test_a_name_is_no_yes() -> None:
+    told = facts("P1: Do you know who put out the lantern?", "P2: I am Ines Calder.")
+    assert told == ["P2 is called Ines Calder."]
+    assert facts("P1: Are you the smith?", "P2: I am, Bryn.") == ["P2 is the smith."]

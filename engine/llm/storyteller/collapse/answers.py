@@ -58,8 +58,9 @@ def _within(plain: str) -> str:
 
 
 def _alone(rest: str) -> bool:
-    """Whether nothing follows that states anything itself."""
-    return len(rest.strip(" ,.!;").split()) <= 2
+    """Whether nothing follows that states anything itself: `I am Ines Calder` is no yes, `I am, Ines` is one."""
+    words = rest.strip(" ,.!;").split()
+    return len(words) <= 2 and not (words and words[0][:1].isupper() and not rest.lstrip().startswith((",", ".", "!", ";")))
 
 
 def _stated(asked: re.Match[str], *, denied: bool) -> str:

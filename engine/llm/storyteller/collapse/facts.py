@@ -36,6 +36,8 @@ _THIS_IS = re.compile(r"^(?:This|That|Here|It) (?:is|comes) (?P<one>.+)$")
 _APPOSED = re.compile(r"^(?P<name>P\d+|[A-Z][\w'-]+(?: [A-Z][\w'-]+)?),? (?P<what>(?:P\d+'s|the|an?) .+)$")
 _OF_SOMEBODY = re.compile(r"^(?P<what>P\d+'s [a-z]+(?: [a-z]+)?),? (?P<name>P\d+|[A-Z][\w'-]+)$")
 _TOO = re.compile(r",? (?:too|either|also|as well|again|then)$")
+_IDIOM = re.compile(r"^P\d+ (?:has (?:ears|eyes)|sends? P\d+ to P\d+)$")
+"""What is only said so."""
 _OFFERED = re.compile(r"\b(?:(?:could|would)(?! not)|ought to)\b")
 _CLAUSE = re.compile(
     r"^(?:If|When|Whenever|Unless|Whether|Because|Although|Though|While|Until|As|Since|Who|What|Which|How|Where|Why|That|Let) (?!is\b)"
@@ -109,8 +111,9 @@ def _introduced(told: str) -> str:
 def _fact(text: str, one: Heard, talk: Talk) -> Fact | None:
     """A statement as a fact; None when it tells nothing that lasts."""
     claims = read_claims(text)
-    idle = _DATED.search(text) or _OFFERED.search(text) or _NAMED_SELF.match(text)
-    if idle is not None or not any(tells(claim, text) for claim in claims):
+    offered = not one.wording.source and _OFFERED.search(text)  # in what another is said to have said, `could` is his `can`
+    idle = offered or _DATED.search(text) or _NAMED_SELF.match(text) or _IDIOM.match(text)
+    if idle or not any(tells(claim, text) for claim in claims):
         return None
     content = _whole(_TOO.sub("", text))
     about = _about(content, claims[0])
@@ -121,7 +124,7 @@ def _fact(text: str, one: Heard, talk: Talk) -> Fact | None:
     ) if len(content) <= LONGEST and sayable(content, talk.handles) else None  # fmt: skip
 
 
-_NAMED_SELF = re.compile(r"^(?P<who>P\d+)(?:'s name)? (?:is|is called|is named|was) (?P=who)(?:$|'s )")
+_NAMED_SELF = re.compile(r"^(?P<who>P\d+)(?:'s name)? (?:is|is called|is named|was) (?P=who)(?:$|'s |, )")
 """What says of somebody that it is itself, or its own brother."""
 
 
