@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Item = Annotated[str, typer.Argument(metavar="ITEM", help="What waits: rev-000001, or the piece, kno-000001.")]
 
+_NOTHING_TO_PROMOTE = "No short-term piece is sure and old enough to be looked at; what was written by hand is long-term already."
+
 
 def approve(save: SavePath, item: Item, yes: Yes = False, as_json: Json = False) -> None:
     """Let what waits become what it would have. Says first who will come to know it."""
@@ -95,7 +97,8 @@ def add(
 def edit(
     save: SavePath,
     piece: PieceKey,
-    text: Annotated[str | None, typer.Option(help="What it is to say.")] = None,
+    words: Annotated[str | None, typer.Argument(metavar="[WORDS]", help="What it is to say; left out, it says what it says.")] = None,
+    text: Annotated[str | None, typer.Option(help="The same.")] = None,
     why: Annotated[str | None, typer.Option(help="Why.")] = None,
     about: Annotated[str | None, typer.Option(help=f"Whom or what it is about: {WHO}; blank for no one.")] = None,
     topic: Annotated[str | None, typer.Option(help="Words that name what it is about.")] = None,
@@ -107,6 +110,10 @@ def edit(
 ) -> None:
     """Change a piece. Earlier wordings stay readable."""
 
+    if words is not None and text is not None:
+        raise typer.BadParameter("give the words once.", param_hint="--text")
+    text = words if text is None else text
+
     async def act(game: "Game") -> "Knowledge":
         from engine.knowledge_desk import KnowledgeEdit
 
@@ -117,7 +124,7 @@ def edit(
             importance=importance, sensitivity=sensitivity, pinned=pin,
         )
         if change == KnowledgeEdit():
-            raise typer.BadParameter("say what is to change: --text, --why, --about and so on.")
+            raise typer.BadParameter("say what is to change: WORDS, --why, --about and so on.")
         return await game.knowledge.edit(piece, change)
 
     _change(save, act, as_json)
@@ -156,7 +163,7 @@ def promote(save: SavePath, as_json: Json = False) -> None:
             if as_json:
                 typer.echo("null" if run is None else run.model_dump_json(indent=2))
             else:
-                typer.echo("\n".join(promotion_told(run)) if run is not None else "Nothing is sure and old enough to be looked at.")
+                typer.echo("\n".join(promotion_told(run)) if run is not None else _NOTHING_TO_PROMOTE)
             return run is None or not run.error
 
     if not asyncio.run(act()):

@@ -88,6 +88,14 @@ def test_bytes_that_are_no_text_are_told(call: Caller, save: Path) -> None:
         assert told == "'\\udcff bad' holds bytes that are no text. Write it in UTF-8.\n", arguments
 
 
+def test_a_piece_is_reworded_as_one_is_added(call: Caller, save: Path) -> None:
+    call("knowledge", "edit", save, BOAT, "Gareth owns two boats.")
+    assert "owns two boats" in call("knowledge", "show", save, BOAT).out
+    call("knowledge", "edit", save, BOAT, "--text", "Gareth owns three boats.")
+    assert "owns three boats" in call("knowledge", "show", save, BOAT).out
+    assert "give the words once" in call("knowledge", "edit", save, BOAT, "x", "--text", "y", code=2).err
+
+
 def ids(call: Caller, save: Path, *options: object) -> list[str]:
     """Pieces that are listed."""
     return [one["row"]["id"] for one in call("knowledge", "list", save, *options, "--json").json["knowledge"]]
@@ -239,7 +247,7 @@ def test_the_audit_trail_is_shown(call: Caller, save: Path) -> None:
 
 
 def test_promotion_says_what_it_came_to(call: Caller, save: Path) -> None:
-    assert call("knowledge", "promote", save).out == "Nothing is sure and old enough to be looked at.\n"
+    assert call("knowledge", "promote", save).out.startswith("No short-term piece is sure and old enough")
     assert call("knowledge", "promote", save, "--json").json is None
 
     async def learned(game: Game) -> None:
