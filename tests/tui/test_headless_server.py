@@ -197,7 +197,8 @@ def test_a_run_ends_at_once_when_its_model_cannot_be_used(
     server.behave(lambda body: says(storyteller(body)))
     settle(alone=True)
     again = run(Order(tmp_path / "a.db", 1))
-    assert (again.stopped, again.summary["rounds"], again.summary["beats"]) == ("", 2, 7)
+    number = 2 if words == "Nobody could act." else 1  # a round that was paused is gone on with; one in which all had their turn is over
+    assert (again.stopped, again.summary["rounds"], again.summary["beats"]) == ("", number, 7)
 
 
 @pytest.mark.slow
