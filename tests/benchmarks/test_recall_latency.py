@@ -41,6 +41,8 @@ CROWD = [100_000] * 2 + [25_000] * 8 + [3_000] * 90 + [367] * 900 if BIG else [2
 PLAYED = 100
 """The share of memories that came in play, a handoff at a time: the word index is not in one piece."""
 SQL_MS = 5.0
+SQL_UNITS = 3.5
+"""Asserted against a fixed unit of work of SQLite's: about twice of what was measured, for a machine that others use too."""
 FIRST = 45.0
 WHOLE = [(1_000, None), (10_000, None), (100_000, 2.5)]
 """Entries of an owner and the bar; a smaller owner's product takes too little to compare with."""
@@ -170,6 +172,14 @@ async def test_whole_recall_against_the_bare_product(tmp_path: Path, capsys: pyt
         await store.close()
 
 
+def _unit(conn: sqlite3.Connection) -> float:
+    """Milliseconds of processor time for a fixed piece of work of SQLite's."""
+    began = process_time()
+    numbers = "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 10000)"
+    conn.execute(f"{numbers} SELECT sum(x * x % 7) FROM n").fetchone()
+    return (process_time() - began) * 1000
+
+
 @pytest.mark.benchmark
 @pytest.mark.timeout(1200)
 async def test_the_sql_of_a_recall_over_many_owners(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,8 +202,10 @@ async def test_the_sql_of_a_recall_over_many_owners(tmp_path: Path, capsys: pyte
         return took
 
     try:
-        times = []
+        times, units = [], []
         for turn in range(300):  # each owner is as likely as any other; then the largest once more
+            if turn % 5 == 0:
+                units.append(await store.db.read(_unit))
             number = chance.randrange(len(CROWD)) if turn < 280 else turn % 3
             times.append(await store.db.read(partial(ask, owner=f"en_{number}")))
     finally:
@@ -203,6 +215,7 @@ async def test_the_sql_of_a_recall_over_many_owners(tmp_path: Path, capsys: pyte
     with capsys.disabled():
         print(
             f"\nSQL of a recall, {sum(CROWD):,} memories of {len(CROWD):,} owners: median {median(ordered):.2f} ms, p99 {p99:.2f} ms"
-            f" (bar {SQL_MS}); owners of {CROWD[0]:,} and {CROWD[2]:,}: median {median(large):.2f} ms, most {large[-1]:.2f} ms"
+            f" (bar {SQL_MS}), {p99 / median(units):.1f} units of {median(units):.2f} ms;"
+                f" owners of {CROWD[0]:,} and {CROWD[2]:,}: median {median(large):.2f} ms, most {large[-1]:.2f} ms"
         )
-    assert p99 <= SQL_MS * 2, "far above the bar even for a busy machine"
+    assert p99 / median(units) <= SQL_UNITS

@@ -129,7 +129,7 @@ def test_no_key_is_printed_or_written(config: Shell) -> None:
 
 @pytest.mark.parametrize(("words", "code", "said"), [
     (("set", "models.actr", "x"), 2, "`models.actr` is not a setting (did you mean `actor`?)"),
-    (("set", "caps.run_tokens", "lots"), 2, "must be a whole number, as `200000`, not `lots`"),
+    (("set", "caps.run_tokens", "lots"), 2, "must be a whole number, as `200000`, `200k` or `1.5M`, not `lots`"),
     (("set", "endpoint.home", "small"), 2, "`endpoint.home` is a table"),
     (("set", "a..b", "x"), 2, "is not a key of a setting"),
     (("set", "models.actor"), 2, "VALUE"),

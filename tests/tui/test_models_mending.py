@@ -141,7 +141,7 @@ async def test_a_line_that_was_changed_meanwhile_is_not_put_aside_for_nothing(
         write(settings, "# all\n# of\n# it is\n# fine now\n")
         await keys(pilot, settle, "x")
         assert read(settings) == "# all\n# of\n# it is\n# fine now\n"
-        assert "not alone at fault" in words(seen(pilot))
+        assert "is not alone at fa" in words(seen(pilot))  # the rest may be cut: the path before it is as long as it is
     await app.host.close()
 
 
