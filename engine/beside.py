@@ -7,7 +7,7 @@ model that is slow or away holds up nothing but what it was asked for.
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -59,18 +59,13 @@ class Beside:
     @asynccontextmanager
     async def playing(self) -> AsyncIterator[None]:
         """A round: nothing of this work is written meanwhile. What is due is begun after it."""
-        async with self._round:
-            self._playing = True
-            try:
+        with ExitStack() as end:
+            async with self._round:
+                self._playing = True
+                end.callback(setattr, self, "_playing", False)
                 began = self._world().now
                 yield
-            except BaseException:
-                self._playing = False
-                raise
-        try:
             await self.begin(began)
-        finally:
-            self._playing = False
 
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:

@@ -9,6 +9,7 @@ from textual.widgets import Input, Static
 from tui.dialogs.audit import AuditDialog
 from tui.keybar import KeyBar
 from tui.panes.audit import AuditFilter
+from tui.panes.filter import FilterLine
 from tui.panes.rows import STYLES, RowList
 from tui.panes.sessions import StillList
 from tui.screens.audit_reading import AuditReadingScreen
@@ -16,12 +17,6 @@ from tui.screens.going import knowledge_at
 from tui.text import capital, plain
 
 _WIDE = 110
-
-
-class _FilterLine(Input):
-    BINDINGS = [
-        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.show_all", "Show all"),
-    ]
 
 
 class AuditScreen(AuditReadingScreen):
@@ -69,7 +64,7 @@ shows all again, and then goes back.
             yield RowList(id="audit-detail", classes="pane")
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-mark", markup=False)
-            yield _FilterLine(id="filter", compact=True, placeholder="words that it holds")
+            yield FilterLine(id="filter", compact=True, placeholder="words that it holds")
         yield Static(id="audit-note", markup=False)
         yield KeyBar()
 

@@ -16,6 +16,7 @@ from tui.dialogs.knowledge_choice import Pick, PickDialog
 from tui.dialogs.knowledge_only import OnlyDialog
 from tui.glyphs import CANDIDATE
 from tui.keybar import KeyBar
+from tui.panes.filter import FilterLine
 from tui.panes.known import ORDER, SHELVES, KnownList, Shelf, key_of
 from tui.panes.known_ask import AskBox
 from tui.panes.known_detail import words_of
@@ -48,12 +49,6 @@ chooses who shall hold it instead. All of it can be taken back: see the piece in
 """,
     "asked": AskBox.HELP,
 }
-
-
-class _FilterLine(Input):
-    BINDINGS = [
-        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.show_all", "Show all"),
-    ]
 
 
 class KnowledgeScreen(DecidingScreen):
@@ -113,7 +108,7 @@ class KnowledgeScreen(DecidingScreen):
             yield RowList(id="detail", classes="pane")
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-mark", markup=False)
-            yield _FilterLine(id="filter", compact=True, placeholder="words that it holds")
+            yield FilterLine(id="filter", compact=True, placeholder="words that it holds")
         yield Static(id="known-note", markup=False)
         yield KeyBar()
 

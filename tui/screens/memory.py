@@ -15,6 +15,7 @@ from engine.errors import OthermindsError
 from engine.records.base import EntityId, LedgerId
 from tui.dialogs.confirm import ConfirmDialog
 from tui.keybar import KeyBar
+from tui.panes.filter import FilterLine
 from tui.panes.origins import provenance_rows
 from tui.panes.past import (
     EMPTY,
@@ -44,12 +45,6 @@ _WIDE = 110
 _PAGE = 200
 _MORE = "more"
 _ORDER: tuple[Shelf, ...] = ("moments", "memories", "twins")
-
-
-class _FilterLine(Input):
-    BINDINGS = [
-        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.show_all", "Show all"),
-    ]
 
 
 class MemoryScreen(Screen[None]):
@@ -110,7 +105,7 @@ again, a memory into the ledger. **m** merges two that tell the same. **enter** 
             yield RowList(id="detail", classes="pane")
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-mark", markup=False)
-            yield _FilterLine(id="filter", compact=True, placeholder="words that it holds")
+            yield FilterLine(id="filter", compact=True, placeholder="words that it holds")
         yield Static(id="memory-note", markup=False)
         yield KeyBar()
 

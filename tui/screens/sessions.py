@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from tui.keybar import KeyBar
+from tui.panes.filter import FilterLine
 from tui.panes.rows import STYLES, RowList
 from tui.panes.sessions import StillList
 from tui.panes.sessions_ended import FOLD, KNOWN
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
 
 _WIDE = 110
 STATES: "tuple[SessionState, ...]" = ("open", "collapsing", "failed", "collapsed", "discarded")
-
-
-class _FilterLine(Input):
-    BINDINGS = [
-        Binding("enter,down", "submit", "To the list"), Binding("escape", "screen.show_all", "Show all"),
-    ]
 
 
 class SessionsScreen(SessionsByHandScreen):
@@ -87,7 +82,7 @@ goes to a piece of knowledge. **r** tries a failed collapse again, and takes bac
             yield StillList(id="session-detail", classes="pane")
         with Horizontal(id="filter-line"):
             yield Static("/", id="filter-mark", markup=False)
-            yield _FilterLine(id="filter", compact=True, placeholder="words that it holds, or names")
+            yield FilterLine(id="filter", compact=True, placeholder="words that it holds, or names")
         yield Static(id="sessions-note", markup=False)
         yield KeyBar()
 
