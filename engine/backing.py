@@ -9,8 +9,9 @@ from typing import Final
 
 from engine.errors import SaveError
 from engine.events import Listener, Trouble
-from engine.storage.backups import Backup, back_up, backups_of, same_as
+from engine.storage.backups import Backup, back_up, backups_of
 from engine.storage.opening import open_save
+from engine.storage.restoring import same_as
 
 EVERY: Final = 600.0
 """Seconds of play from one copy to the next (DESIGN 16)."""

@@ -10,9 +10,9 @@ import typer
 
 from engine.errors import CommandError
 from engine.storage.backups import Backup, Reason, back_up, backups_of
-from engine.storage.backups import restore as put_back
 from engine.storage.checks import checked
 from engine.storage.opening import open_save
+from engine.storage.restoring import restore as put_back
 from tui.cli_games import Json, SavePath, agreed, printed, said
 
 _REASONS: Final[dict[Reason, str]] = {

@@ -47,14 +47,14 @@ def open_save(path: Path, *, create: bool = False, read_only: bool = False) -> O
         else:
             lock = SaveLock.take(path)
             _check_place(path, create=create, read_only=read_only)
-            conn = _connect(path, "rwc" if create else "rw")
+            conn = connect(path, "rwc" if create else "rw")
         damage = ""
         if not create:
             _check_kind(conn, path)
             damage = _damage(conn, path)
         if damage and not read_only:
             conn.close()
-            conn = _connect(path, "ro")
+            conn = connect(path, "ro")
         elif not read_only:
             _make_writable(conn, path)
         return Opened(conn, lock, read_only or bool(damage), damage)
@@ -129,7 +129,7 @@ def remove(path: Path) -> None:
         path.with_name(name).unlink(missing_ok=True)
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str) -> sqlite3.Connection:
     """A bare connection: no implicit transactions, usable from whichever thread owns it at the time."""
     uri = f"file:{quote(str(path.absolute()))}?{'mode=ro&immutable=1' if mode == 'immutable' else f'mode={mode}'}"
     conn = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=5.0)
@@ -144,15 +144,15 @@ def _connect_to_read(path: Path) -> tuple[SaveLock | None, sqlite3.Connection]:
     looking at it leaves no files behind. One in use is read through its log.
     """
     if path.with_name(path.name + "-wal").exists():
-        return None, _connect(path, "ro")
+        return None, connect(path, "ro")
     try:
         lock = SaveLock.take(path, shared=True)
     except SaveLockedError:
-        return None, _connect(path, "ro")
+        return None, connect(path, "ro")
     except SaveError:  # no lock can be made here, so nobody can write here either
-        return None, _connect(path, "immutable")
+        return None, connect(path, "immutable")
     try:
-        return lock, _connect(path, "immutable")
+        return lock, connect(path, "immutable")
     except sqlite3.Error:
         lock.release()
         raise

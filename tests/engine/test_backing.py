@@ -12,9 +12,10 @@ from engine.backing import Backing
 from engine.events import EngineEvent, Trouble
 from engine.game import Game
 from engine.setup import Setup
-from engine.storage.backups import backups_of, folder_of, restore
+from engine.storage.backups import backups_of, folder_of
 from engine.storage.diff import differences
 from engine.storage.opening import open_save
+from engine.storage.restoring import restore
 
 WORLD = Path(__file__).parents[2] / "worlds" / "salt-lantern"
 

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import SaveError, SaveLockedError
-from engine.storage import backups
-from engine.storage.backups import Backup, Reason, back_up, backups_of, folder_of, restore, spare
+from engine.storage import backups, restoring
+from engine.storage.backups import Backup, Reason, back_up, backups_of, folder_of, spare
 from engine.storage.diff import differences
 from engine.storage.lock import SaveLock
 from engine.storage.opening import open_save
+from engine.storage.restoring import restore
 from engine.storage.schema import APPLICATION_ID, migrations, newest_version, statements, version_of
 from engine.storage.store import Store
 
@@ -184,7 +185,12 @@ def test_a_save_that_is_open_is_not_put_back(save: Path) -> None:
     assert files(save) == {name: data for name, data in before.items() if not name.endswith(".lock")}
 
 
-@pytest.mark.parametrize("harm", [cut, emptied, garbage, foreign])
+def strange(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as conn:
+        conn.execute("CREATE TRIGGER mine AFTER UPDATE ON meta BEGIN DELETE FROM lore; END")
+
+
+@pytest.mark.parametrize("harm", [cut, emptied, garbage, foreign, strange])
 def test_a_copy_that_is_no_sound_save_is_not_put_back(save: Path, harm: object) -> None:
     first = copied(save)
     harm(first.path)  # type: ignore[operator]
@@ -198,7 +204,7 @@ def test_a_copy_that_is_no_sound_save_is_not_put_back(save: Path, harm: object) 
 def failing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Flushing to the disk fails from the n-th time on."""
     left = [0]
-    real = backups._flush
+    real = backups.flush
 
     def flush(path: Path) -> None:
         left[0] -= 1
@@ -206,7 +212,8 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             raise OSError(28, "No space left on device")
         real(path)
 
-    monkeypatch.setattr(backups, "_flush", flush)
+    for module in (backups, restoring):
+        monkeypatch.setattr(module, "flush", flush)
     return left
 
 
