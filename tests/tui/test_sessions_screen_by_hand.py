@@ -13,7 +13,7 @@ from engine.llm.protocol import ModelRequest
 from engine.llm.scripted import Scripted
 from tests.tui.keys import keys
 from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
-from tui.dialogs.form import Pick
+from tui.dialogs.one_of import OneOf
 from tui.dialogs.session import ScratchDialog, StartDialog, TurnDialog
 from tui.host import GameHost
 from tui.panes.sessions_ended import KNOWN, NOTE, TURN
@@ -63,8 +63,8 @@ async def test_a_session_is_begun_with_a_goal_and_nothing_typed_is_lost(
         await keys(pilot, settle, "plus")
         dialog = pilot.app.screen
         assert isinstance(dialog, StartDialog)
-        assert dialog.query_one("#agent", Pick).value == "mira_2"
-        assert dialog.query_one("#actor", Pick).value == "bob"
+        assert dialog.query_one("#agent", OneOf).value == "mira_2"
+        assert dialog.query_one("#actor", OneOf).value == "bob"
         await keys(pilot, settle, "tab", "m", "tab", *"ask @nobody", "ctrl+s")
         assert "A session is with somebody else." in seen(pilot)
         await keys(pilot, settle, "shift+tab", "g", "ctrl+s")
@@ -101,7 +101,7 @@ async def test_a_turn_is_added_with_its_role_hint_and_pin(
         await keys(pilot, settle, "t", *"Mira Vance left @nobody", "shift+tab", "a", "ctrl+s")
         dialog = pilot.app.screen
         assert isinstance(dialog, TurnDialog)
-        assert dialog.query_one("#role", Pick).value == "note"
+        assert dialog.query_one("#role", OneOf).value == "note"
         assert 'Nobody here has the id "nobody".' in seen(pilot)
         assert dialog.query_one("#turn-text", TextArea).text == "Mira Vance left @nobody"
         await keys(pilot, settle, "escape")

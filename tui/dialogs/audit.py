@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from tui.dialogs.form import FormDialog, Line, Pick
+from tui.dialogs.form import FormDialog, Line
+from tui.dialogs.one_of import OneOf
 from tui.panes.audit import ACTIONS, CAUSES, AuditFilter
 
 _ROUNDS = re.compile(r"\s*(\d{0,9})\s*(-|to|\u2013|\.\.)?\s*(\d{0,9})\s*")
@@ -29,9 +30,9 @@ named by key; a session and a piece by number too.
     def fields(self) -> ComposeResult:
         """A field for each part of the filter."""
         now, actions = self._now, ((action, action) for action in sorted(ACTIONS))
-        yield from self.field("Done", Pick([("", "anything"), *actions], now.action, id="action"))
-        yield from self.field("By", Pick([("", "anything"), *CAUSES.items()], now.cause, id="cause"))
-        yield from self.field("In the mind of", Pick([("", "anybody"), *self._owners], now.owner, id="owner"))
+        yield from self.field("Done", OneOf([("", "anything"), *actions], now.action, id="action"))
+        yield from self.field("By", OneOf([("", "anything"), *CAUSES.items()], now.cause, id="cause"))
+        yield from self.field("In the mind of", OneOf([("", "anybody"), *self._owners], now.owner, id="owner"))
         rounds = Line(rounds_text(now), id="rounds", compact=True, max_length=24, placeholder="12, 12-30, 12- or -30")
         yield from self.field("Rounds", rounds)
         keys = (("session", "Session", "ses-000012 or 12"), ("knowledge", "Piece", "kno-000012 or 12"), ("run", "Run", "col-000012"))
@@ -51,7 +52,7 @@ named by key; a session and a piece by number too.
             if key is None:
                 return f"“{text}” is no key of a {name}: they look like {prefixes[0]}-000012."
             keys[name] = key
-        picked = {name: self.query_one(f"#{name}", Pick).value for name in ("action", "cause", "owner")}
+        picked = {name: self.query_one(f"#{name}", OneOf).value for name in ("action", "cause", "owner")}
         self._keep(AuditFilter(**picked, first=rounds[0], last=rounds[1], **keys))
         return ""
 

@@ -1,9 +1,8 @@
 """Dialogs of several fields that stay open until what stands in them could be kept."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 
-from textual import events, getters, on, work
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
@@ -15,61 +14,6 @@ from textual.widgets import Input, Label, Static
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES
 from tui.text import plain
-
-
-class Pick(Static, can_focus=True):
-    """One of several, told by its words. Left and right go through them, a letter goes to the next that begins with it."""
-
-    DEFAULT_CSS = """
-    Pick {
-        height: 1; width: 1fr; padding: 0 1; background: $background; border-left: outer $edge;
-        text-wrap: nowrap; text-overflow: ellipsis;
-    }
-    Pick:focus { background: $lit; border-left: outer $primary; }
-    """
-    BINDINGS = [
-        Binding("right,space", "turn(1)", "Next", key_display="→", tooltip="The next one; a letter goes to one that begins with it"),
-        Binding("left", "turn(-1)", "Before", key_display="←", tooltip="The one before"),
-        Binding("enter", "screen.keep", "Keep", show=False),
-    ]
-
-    def __init__(self, options: Sequence[tuple[str, str]], value: str = "", *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
-        """`options` are values with their words; at least one."""
-        super().__init__(id=id, markup=False)
-        self._options = options
-        self._at = next((number for number, (key, _) in enumerate(options) if key == value), 0)
-        self._draw()
-
-    @property
-    def value(self) -> str:
-        """The value chosen."""
-        return self._options[self._at][0]
-
-    def _draw(self) -> None:
-        number = f"{self._at + 1} of {len(self._options)}"
-        self.update(Content.assemble("◂ ", plain(self._options[self._at][1]), " ▸", (f"  {number}", "dim")))
-
-    def action_turn(self, by: int) -> None:
-        """The one beside."""
-        self._at = (self._at + by) % len(self._options)
-        self._draw()
-
-    def on_key(self, event: events.Key) -> None:
-        """A letter goes to the next that begins with it."""
-        if event.character is None or not event.character.isalnum():
-            return
-        event.stop()
-        letter, number = event.character.casefold(), len(self._options)
-        for step in range(1, number + 1):
-            at = (self._at + step) % number
-            if self._options[at][1].casefold().startswith(letter):
-                self._at = at
-                self._draw()
-                return
-
-    def on_click(self) -> None:
-        """A click goes on by one."""
-        self.action_turn(1)
 
 
 class Line(Input):
@@ -86,6 +30,7 @@ class FormDialog(ModalScreen[bool]):
     DEFAULT_CSS = "FormDialog { align: center middle; background: $background 60%; }"
     BINDINGS = [
         Binding("ctrl+s", "keep", "Keep", tooltip="Keep it as it stands here", priority=True),
+        Binding("enter", "keep", "Keep", show=False),
         Binding("tab", "app.focus_next", "Next field", tooltip="To the next field; shift+tab goes back"),
         Binding("escape", "leave", "Leave it", tooltip="Change nothing"),
         Binding("f1", "app.show_help", "Help"),

@@ -14,8 +14,8 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Static, TextArea
 
 from engine.records.knowledge import KnowledgeKind
-from tui.dialogs.knowledge_choice import OneOf
 from tui.dialogs.memory import Tick
+from tui.dialogs.one_of import OneOf
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES
 from tui.text import plain

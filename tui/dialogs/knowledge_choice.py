@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
@@ -16,50 +15,6 @@ from engine.errors import OthermindsError
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES, Row, RowList
 from tui.text import plain
-
-
-class OneOf(Static, can_focus=True):
-    """One of a few values, turned through with the arrow keys. Told apart by its words."""
-
-    DEFAULT_CSS = "OneOf { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
-    BINDINGS = [
-        Binding("right,space", "turn(1)", "Next", key_display="←→", tooltip="The next of the choices; left goes back"),
-        Binding("left", "turn(-1)", "Before", show=False),
-    ]
-
-    @dataclass
-    class Turned(Message):
-        """Another one is chosen."""
-
-        one: "OneOf"
-
-        @property
-        def control(self) -> "OneOf":
-            """The line, for `@on` selectors."""
-            return self.one
-
-    def __init__(self, choices: Sequence[tuple[str, str]], value: str, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
-        """`choices` are values with what people read for them."""
-        super().__init__(id=id, markup=False)
-        self._choices = choices
-        self.value = value if value in dict(choices) else choices[0][0]
-        self._draw()
-
-    def _draw(self) -> None:
-        at = [key for key, _ in self._choices].index(self.value)
-        number = f"   {at + 1} of {len(self._choices)}"
-        self.update(Content.assemble("< ", (plain(self._choices[at][1]), "bold"), " >", (number, "dim")))
-
-    def action_turn(self, by: int) -> None:
-        """The one beside."""
-        keys = [key for key, _ in self._choices]
-        self.value = keys[(keys.index(self.value) + by) % len(keys)]
-        self._draw()
-        self.post_message(self.Turned(self))
-
-    def on_click(self) -> None:
-        """A click turns on."""
-        self.action_turn(1)
 
 
 @dataclass(frozen=True, slots=True)

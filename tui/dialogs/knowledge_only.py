@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Static
 
-from tui.dialogs.knowledge_choice import OneOf
+from tui.dialogs.one_of import OneOf
 from tui.keybar import KeyBar
 from tui.panes.rows import STYLES
 from tui.text import plain

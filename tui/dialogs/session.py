@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.widgets import Input, Label, Static, TextArea
 
-from tui.dialogs.form import FormDialog, Line, Pick
+from tui.dialogs.form import FormDialog, Line
 from tui.dialogs.memory import Tick
+from tui.dialogs.one_of import OneOf
 
 Options = Sequence[tuple[str, str]]
 """Values with their words."""
@@ -50,16 +51,16 @@ prompts while the session is open. People may be named in it by true name, as it
 
     def fields(self) -> ComposeResult:
         """Whose, with whom, the goal, how it ends."""
-        yield from self.field("Whose", Pick(self._agents, self._agent, id="agent"))
+        yield from self.field("Whose", OneOf(self._agents, self._agent, id="agent"))
         actor = self._actor or next((key for key, _ in self._others if key != self._agent), "")
-        yield from self.field("With", Pick(self._others, actor, id="actor"))
+        yield from self.field("With", OneOf(self._others, actor, id="actor"))
         yield from self.field("Goal, if any", Line("", id="goal", compact=True, max_length=2000))
         ends = (("", "as this world has it"), ("word", "only when somebody says so"))
-        yield from self.field("It ends", Pick(ends, id="ends"))
+        yield from self.field("It ends", OneOf(ends, id="ends"))
 
     async def kept(self) -> str:
         """Begin it."""
-        agent, actor, ends = (self.query_one(key, Pick).value for key in ("#agent", "#actor", "#ends"))
+        agent, actor, ends = (self.query_one(key, OneOf).value for key in ("#agent", "#actor", "#ends"))
         if agent == actor:
             return "A session is with somebody else. Choose another below."
         return await self._keep(NewSession(agent, actor, self.query_one("#goal", Input).value.strip(), ends == "word"))
@@ -81,7 +82,7 @@ notice. A **pinned** turn is reason enough to ask a model what is left of the se
 
     def fields(self) -> ComposeResult:
         """Who, what, hint and pin."""
-        yield from self.field("Who", Pick(self._roles, id="role"))
+        yield from self.field("Who", OneOf(self._roles, id="role"))
         yield TextArea(id="turn-text", placeholder="The words as they were said, or what happened.", compact=True)
         yield from self.field("Hint, if any", Line("", id="hint", compact=True, max_length=200))
         yield Tick("pinned", False, id="pinned")
@@ -95,7 +96,7 @@ notice. A **pinned** turn is reason enough to ask a model what is left of the se
         text = self.query_one("#turn-text", TextArea).text
         if not text.strip():
             return "Write what was said."
-        role, hint = self.query_one("#role", Pick).value, self.query_one("#hint", Input).value
+        role, hint = self.query_one("#role", OneOf).value, self.query_one("#hint", Input).value
         return await self._keep(TurnDraft(role, text, hint, self.query_one("#pinned", Tick).value))
 
 
