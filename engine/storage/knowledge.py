@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from engine.errors import ChangedError
 from engine.records.base import EntityId
@@ -13,7 +13,7 @@ from engine.storage import knowledge_queries as queries
 from engine.storage.knowledge_audit import AuditRepository, Change
 from engine.storage.knowledge_queries import COLUMNS, changeable, knowledge, values_of
 from engine.storage.numbers import next_number
-from engine.storage.rows import marks, time_text
+from engine.storage.rows import Row, marks, time_text
 
 _ADD = f"INSERT INTO knowledge ({COLUMNS}, plain) VALUES ({marks(len(COLUMNS.split(',')) + 1)})"
 _REWRITE = f"""
@@ -48,6 +48,8 @@ _ACTIVATION = "UPDATE knowledge SET activation = ? WHERE id = ?"
 _BATCH = 400
 """Ids in one statement."""
 ALL_TIERS: tuple[Tier, ...] = ("hot", "warm", "cold", "archived")
+EVERYTHING: Final = 1_000_000
+"""More rows than any holder has."""
 
 
 class KnowledgeUse(NamedTuple):
@@ -143,8 +145,16 @@ class KnowledgeRepository:
         """What an entity believes now, in order of writing: what is its own, its present factions', everybody's, and what it keeps of
         factions that it has left, as that was worded when it left. Who may know is a condition of the query."""
         sql, values = queries.held_by(entity, factions, tiers, subject, topic, term)
-        found = [queries.as_kept(knowledge(row[:-1]), row[-1]) for row in conn.execute(sql, values)]
-        return sorted(found, key=lambda row: row.seq)
+        return queries.put_together(conn.execute(sql, values))
+
+    def rows_held_by(self, conn: sqlite3.Connection, entity: EntityId, factions: Collection[str] = ()) -> list[Row]:
+        """The same, not put together: `put_together` does that off the database's thread, where others wait for it."""
+        return conn.execute(*queries.held_by(entity, factions, ALL_TIERS, None, "", None)).fetchall()
+
+    def rows_of_holder(self, conn: sqlite3.Connection, scope: Scope, scope_id: str) -> list[Row]:
+        """All that one holder believes now, not put together."""
+        sql, values = queries.find(None, None, scope, scope_id, None, (), True, None, 0, EVERYTHING, False)
+        return [(*row, None) for row in conn.execute(sql, values)]
 
     def of_topic(self, conn: sqlite3.Connection, scope: Scope, scope_id: str, topic: str) -> list[Knowledge]:
         """Rows of one holder with a topic key, also those that no longer hold, in order of writing."""

@@ -1,6 +1,6 @@
 """Columns of knowledge, and the statements that ask for it by who holds it: the filter is in them, never behind them (DESIGN 8, 10)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from engine.records.base import EntityId
@@ -80,6 +80,12 @@ def as_kept(now: Knowledge, kept: str | None) -> Knowledge:
         return now
     present = {name: getattr(now, name) for name in (*_USE, "tier", "pinned")}
     return Knowledge.model_validate_json(kept).model_copy(update=present)
+
+
+def put_together(rows: Iterable[Row]) -> list[Knowledge]:
+    """Pieces of knowledge from rows of `COLUMNS` with what somebody keeps of each, in order of writing. Of thousands of rows it takes most
+    of the time that reading them takes, and needs no database."""
+    return sorted((as_kept(knowledge(row[:-1]), row[-1]) for row in rows), key=lambda row: row.seq)
 
 
 def knowledge(row: Row) -> Knowledge:

@@ -11,9 +11,9 @@ from engine.memory.knowledge.merging import merged
 from engine.memory.knowledge.placing import Origin
 from engine.memory.knowledge.promotion import bears_on
 from engine.memory.knowledge.scopes import Holder, holder_of
-from engine.memory.knowledge.settler import EVERYTHING
 from engine.memory.knowledge.settling import stands_to
 from engine.records.knowledge import AuditAction, Knowledge, KnowledgeId, NewKnowledge
+from engine.storage.knowledge import EVERYTHING
 from engine.storage.store import Store
 
 

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 
 from engine.memory.knowledge.activation import activation_of, strength_of
 from engine.memory.knowledge.placing import Origin
-from engine.memory.knowledge.settler import EVERYTHING
 from engine.records.knowledge import Knowledge, KnowledgeId, LifecyclePolicy, Tier
 from engine.records.world import World
-from engine.storage.knowledge import KnowledgeUse
+from engine.storage.knowledge import EVERYTHING, KnowledgeUse
 from engine.storage.store import Store
 from engine.storage.sweeps import last_sweep, set_last_sweep
 

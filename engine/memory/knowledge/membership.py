@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.memory.knowledge.placing import Origin
-from engine.memory.knowledge.settler import EVERYTHING
 from engine.records.base import EntityId
 from engine.records.knowledge import FactionChange
 from engine.records.tokens import token
 from engine.records.world import World
+from engine.storage.knowledge import EVERYTHING
 from engine.storage.store import Store
 from engine.world.index import with_entities
 

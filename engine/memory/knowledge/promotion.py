@@ -20,12 +20,13 @@ from engine.memory.knowledge.conflict import CONTRADICTS, comparable
 from engine.memory.knowledge.merging import can_be_one, is_sensitive, merged
 from engine.memory.knowledge.nearness import Thresholds, cosine, thresholds
 from engine.memory.knowledge.scopes import Holder, holder_of, is_wider, targets
-from engine.memory.knowledge.settler import EVERYTHING
 from engine.memory.knowledge.settling import AT_ONCE, MOST_ASKED, Near, is_doubtful, is_new, is_same, over_in_part, stands_to
 from engine.memory.text import bare
 from engine.records.base import EntityId
 from engine.records.knowledge import Knowledge, KnowledgeId, PromotionPolicy
 from engine.records.world import World
+from engine.storage.knowledge_queries import put_together
+from engine.storage.rows import Row
 from engine.storage.store import Store
 
 Fate = Literal["promoted", "merged", "flagged", "discarded"]
@@ -75,9 +76,9 @@ class _Read(NamedTuple):
     """Rows as they were read."""
 
     candidates: tuple[Knowledge, ...]
-    held: Mapping[EntityId, Sequence[Knowledge]]
-    """What the owners of candidates know."""
-    there: Mapping[Holder, Sequence[Knowledge]]
+    held: Mapping[EntityId, Sequence[Row]]
+    """What the owners of candidates know, not put together yet."""
+    there: Mapping[Holder, Sequence[Row]]
     """What is known where candidates would go."""
 
 
@@ -152,17 +153,15 @@ class Promoter:
 
     def _read(self, conn: sqlite3.Connection, world: World) -> "_Read":
         candidates = tuple(self._candidates(conn, world))
-        held: dict[EntityId, list[Knowledge]] = {}
-        there: dict[Holder, list[Knowledge]] = {}
+        held: dict[EntityId, list[Row]] = {}
+        there: dict[Holder, list[Row]] = {}
         for one in candidates:
             if one.owner_id not in held:
                 owner = world.entities.get(one.owner_id)
-                held[one.owner_id] = self._store.knowledge.held_by(conn, one.owner_id, owner.factions if owner else ())
+                held[one.owner_id] = self._store.knowledge.rows_held_by(conn, one.owner_id, owner.factions if owner else ())
             for scope, scope_id in targets(world, one, self._policy):
                 if (scope, scope_id) not in there:
-                    there[scope, scope_id] = self._store.knowledge.find(
-                        conn, scope=scope, scope_id=scope_id, holding=True, limit=EVERYTHING
-                    )
+                    there[scope, scope_id] = self._store.knowledge.rows_of_holder(conn, scope, scope_id)
         return _Read(candidates, held, there)
 
     async def _embedded(self, scan: Scan) -> dict[KnowledgeId, Vectors]:
@@ -316,12 +315,13 @@ class _Promoting:
 
 def _scanned(world: World, policy: PromotionPolicy, read: _Read) -> Scan:
     others: dict[KnowledgeId, tuple[Knowledge, ...]] = {}
+    held, there = ({key: put_together(rows) for key, rows in each.items()} for each in (read.held, read.there))
     for one in read.candidates:
-        known = {row.id: row for row in read.held[one.owner_id]}
-        known |= {row.id: row for holder in targets(world, one, policy) for row in read.there[holder]}
+        known = {row.id: row for row in held[one.owner_id]}
+        known |= {row.id: row for holder in targets(world, one, policy) for row in there[holder]}
         known.pop(one.id, None)
         others[one.id] = tuple(row for row in known.values() if row.holds and bears_on(row, one))
-    newest = max((row.seq for rows in (*read.held.values(), *read.there.values(), read.candidates) for row in rows), default=0)
+    newest = max((row.seq for rows in (*held.values(), *there.values(), read.candidates) for row in rows), default=0)
     return Scan(read.candidates, others, newest)
 
 

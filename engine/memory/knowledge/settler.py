@@ -18,10 +18,6 @@ from engine.records.world import World
 from engine.storage.knowledge_bearing import Outline, outlines
 from engine.storage.store import Store
 
-EVERYTHING: Final = 1_000_000
-"""More rows than any holder has."""
-
-
 _MOST_MADE: Final = 500
 """Vectors that are made for what is held without one yet: the rest is found by words and topic until it has been embedded."""
 

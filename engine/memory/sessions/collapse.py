@@ -40,6 +40,8 @@ from engine.records.sessions import (
 )
 from engine.records.wire import CollapseReply
 from engine.records.world import World
+from engine.storage.knowledge_queries import put_together
+from engine.storage.rows import Row
 from engine.storage.store import Store
 
 _MOST_KNOWN: Final = 12
@@ -88,7 +90,7 @@ class Collapser:
 
         When the model, its reply or the embedder fails, the run says so and nothing else. Raises `CapReachedError`, `SaveError`.
         """
-        read = await self._store.db.read(partial(self._read, world=world, session=session, partial_=report.partial))
+        read = await self._read(world, session, partial_=report.partial)
         draft = _Draft(self._base(world, read, report))
         try:
             return await self._drafted(world, read, draft)
@@ -103,7 +105,7 @@ class Collapser:
     async def foretold(self, world: World, session: Session) -> CollapseForecast:
         """What a collapse at somebody's word would come to now: whether a model is asked and why, and how long its prompt is. The replies
         that follow on what is contradicted are not reckoned. Raises `ModelError`, `SaveError`."""
-        read = await self._store.db.read(partial(self._read, world=world, session=session, partial_=False))
+        read = await self._read(world, session, partial_=False)
         safe = await asyncio.to_thread(guarded, read.turns)
         gate, near = await self._assessed(read, safe, "explicit")
         cut = len(safe.cut)
@@ -182,13 +184,18 @@ class Collapser:
             gate=GateReport(asked=False, reason="not assessed", turns=len(read.turns)),
         )
 
-    def _read(self, conn: sqlite3.Connection, world: World, session: Session, partial_: bool) -> _Read:
-        now = self._store.sessions.get(conn, session.id) or session
-        turns = self._store.sessions.turns(conn, session.id)
+    async def _read(self, world: World, session: Session, *, partial_: bool) -> _Read:
+        """A session and what its agent knows. Rows are put together off the database's thread: beats wait for that."""
         agent = world.entities[session.agent_id]
-        known = tuple(row for row in self._store.knowledge.held_by(conn, agent.id, agent.factions) if row.holds)
-        blobs = self._store.embeddings.of_knowledge(conn, [row.id for row in known], self._embedder.name)
-        vectors = {key: from_bytes(blob) for key, blob in blobs.items()}
+
+        def rows(conn: sqlite3.Connection) -> tuple[Session, Sequence[Turn], list[Row]]:
+            now = self._store.sessions.get(conn, session.id) or session
+            return now, self._store.sessions.turns(conn, session.id), self._store.knowledge.rows_held_by(conn, agent.id, agent.factions)
+
+        now, turns, held = await self._store.db.read(rows)
+        known = tuple(row for row in await asyncio.to_thread(put_together, held) if row.holds)
+        find = partial(self._store.embeddings.of_knowledge, keys=[row.id for row in known], model=self._embedder.name)
+        vectors = {key: from_bytes(blob) for key, blob in (await self._store.db.read(find)).items()}
         return _Read(now, older_part(turns) if partial_ else tuple(turns), known, vectors)
 
     async def _near(self, read: _Read, turns: Sequence[Turn]) -> list[Knowledge]:
