@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -15,8 +16,9 @@ from tests.engine.test_beside import TALK, WORLD, fact, reply
 from tui.app import OthermindsApp
 from tui.host import GameHost
 from tui.screens.play import PlayScreen
+from tui.screens.sessions import SessionsScreen
 
-__all__ = ["SMALL", "TALK", "Show", "fact", "inn", "reply", "says", "showing", "talked"]
+__all__ = ["SMALL", "TALK", "Show", "fact", "full", "host", "inn", "reply", "says", "show", "talked"]
 
 SMALL = ("Good evening.", "Evening. Cold out there.", "Will you have an ale?", "I will, thank you.")
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
@@ -65,3 +67,20 @@ async def talked(
     for number, line in enumerate(lines):
         await game.sessions.add_turn(session.id, "agent" if number % 2 else "actor", line, pinned=number == pinned)
     return session.id
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> GameHost:
+    return GameHost(tmp_path, speed=0.0)
+
+
+@pytest.fixture
+def show(host: GameHost, settle: Settle) -> Show:
+    return showing(host, settle)
+
+
+def full(pilot: Pilot[Any]) -> str:
+    """All lines of the session in full, also those out of sight, as one."""
+    screen = pilot.app.screen
+    assert isinstance(screen, SessionsScreen)
+    return " ".join(screen.detail.text().split())

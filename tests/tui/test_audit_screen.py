@@ -13,25 +13,17 @@ from engine.knowledge_desk import KnowledgeEdit
 from engine.storage.knowledge_audit import Change
 from tests.tui.keys import keys
 from tests.tui.scripted import HOSTILE
-from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
+from tests.tui.session_games import SMALL, TALK, Show, fact, host, inn, reply, says, show, talked
 from tui.dialogs.audit import AuditDialog, rounds_of, spelt
 from tui.host import GameHost
 from tui.screens.audit import AuditScreen
 from tui.screens.sessions import SessionsScreen
 
+__all__ = ["host", "show"]
+
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
 Seen = Callable[[Pilot[Any]], str]
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=["narrow", "medium", "wide"])
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> GameHost:
-    return GameHost(tmp_path, speed=0.0)
-
-
-@pytest.fixture
-def show(host: GameHost, settle: Settle) -> Show:
-    return showing(host, settle)
 
 
 async def played(host: GameHost, folder: Path) -> Game:

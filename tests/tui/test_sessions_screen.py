@@ -11,7 +11,7 @@ from engine.errors import ModelError
 from engine.records.sessions import CollapsePolicy
 from tests.tui.keys import keys
 from tests.tui.scripted import HOSTILE
-from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
+from tests.tui.session_games import SMALL, TALK, Show, fact, full, host, inn, reply, says, show, talked
 from tui.host import GameHost
 from tui.panes.known_reading import Whose
 from tui.panes.sessions import nearest, spans
@@ -19,26 +19,11 @@ from tui.screens.knowledge import KnowledgeScreen
 from tui.screens.play import PlayScreen
 from tui.screens.sessions import SessionsScreen
 
+__all__ = ["host", "show"]
+
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
 Seen = Callable[[Pilot[Any]], str]
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)], ids=["narrow", "medium", "wide"])
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> GameHost:
-    return GameHost(tmp_path, speed=0.0)
-
-
-@pytest.fixture
-def show(host: GameHost, settle: Settle) -> Show:
-    return showing(host, settle)
-
-
-def full(pilot: Pilot[Any]) -> str:
-    """All lines of the session in full, also those out of sight, as one."""
-    screen = pilot.app.screen
-    assert isinstance(screen, SessionsScreen)
-    return " ".join(screen.detail.text().split())
 
 
 def listed(pilot: Pilot[Any]) -> str:

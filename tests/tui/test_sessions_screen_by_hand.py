@@ -12,7 +12,7 @@ from engine.errors import CapReachedError, ModelError
 from engine.llm.protocol import ModelRequest
 from engine.llm.scripted import Scripted
 from tests.tui.keys import keys
-from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
+from tests.tui.session_games import SMALL, TALK, Show, fact, host, inn, reply, says, show, talked
 from tui.dialogs.one_of import OneOf
 from tui.dialogs.session import ScratchDialog, StartDialog, TurnDialog
 from tui.host import GameHost
@@ -21,19 +21,11 @@ from tui.screens.audit import AuditScreen
 from tui.screens.knowledge import KnowledgeScreen
 from tui.screens.sessions import SessionsScreen
 
+__all__ = ["host", "show"]
+
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
 Seen = Callable[[Pilot[Any]], str]
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "medium"])
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> GameHost:
-    return GameHost(tmp_path, speed=0.0)
-
-
-@pytest.fixture
-def show(host: GameHost, settle: Settle) -> Show:
-    return showing(host, settle)
 
 
 def at(pilot: Pilot[Any], beginning: str) -> str:

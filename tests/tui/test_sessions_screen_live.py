@@ -5,37 +5,21 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual.pilot import Pilot
 
 from engine.llm.protocol import Completion, Heard, ModelRequest
 from engine.llm.scripted import Scripted
 from tests.tui.keys import keys
-from tests.tui.session_games import SMALL, TALK, Show, fact, inn, reply, says, showing, talked
+from tests.tui.session_games import SMALL, TALK, Show, fact, full, host, inn, reply, says, show, talked
 from tui.dialogs.turning import TurnDialog
 from tui.host import GameHost
 from tui.screens.audit import AuditScreen
 from tui.screens.sessions import SessionsScreen
 
+__all__ = ["host", "show"]
+
 Settle = Callable[[Pilot[Any]], Awaitable[None]]
 Seen = Callable[[Pilot[Any]], str]
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> GameHost:
-    return GameHost(tmp_path, speed=0.0)
-
-
-@pytest.fixture
-def show(host: GameHost, settle: Settle) -> Show:
-    return showing(host, settle)
-
-
-def full(pilot: Pilot[Any]) -> str:
-    """All lines of the session in full, also those out of sight, as one."""
-    screen = pilot.app.screen
-    assert isinstance(screen, SessionsScreen)
-    return " ".join(screen.detail.text().split())
 
 
 async def test_what_comes_live_leaves_the_cursor_where_it_is(
