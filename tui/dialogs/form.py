@@ -26,7 +26,7 @@ class FormDialog(ModalScreen[bool]):
     """Fields, what is wrong with them, keys. Nothing typed is lost when it cannot be kept; escape changes nothing."""
 
     COMPONENT_CLASSES = STYLES
-    CSS_PATH = "dialogs.tcss"
+    CSS_PATH = ["dialogs.tcss"]
     DEFAULT_CSS = "FormDialog { align: center middle; background: $background 60%; }"
     BINDINGS = [
         Binding("ctrl+s", "keep", "Keep", tooltip="Keep it as it stands here", priority=True),
@@ -35,6 +35,8 @@ class FormDialog(ModalScreen[bool]):
         Binding("escape", "leave", "Leave it", tooltip="Change nothing"),
         Binding("f1", "app.show_help", "Help"),
     ]
+    LOOK = "writing"
+    """Classes by which the style sheets know it."""
     problem = getters.query_one("#problem", Static)
 
     def __init__(self, title: str) -> None:
@@ -44,7 +46,7 @@ class FormDialog(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         """The fields, what is wrong, the keys."""
-        with Vertical(id="dialog", classes="writing") as dialog:
+        with Vertical(id="dialog", classes=self.LOOK) as dialog:
             dialog.border_title = Content(plain(self._title))
             yield from self.fields()
             yield Static(id="problem", classes="problem last", markup=False)
