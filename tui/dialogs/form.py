@@ -27,7 +27,6 @@ class FormDialog(ModalScreen[bool]):
 
     COMPONENT_CLASSES = STYLES
     CSS_PATH = ["dialogs.tcss"]
-    DEFAULT_CSS = "FormDialog { align: center middle; background: $background 60%; }"
     BINDINGS = [
         Binding("ctrl+s", "keep", "Keep", tooltip="Keep it as it stands here", priority=True),
         Binding("enter", "keep", "Keep", show=False),
